@@ -38,8 +38,8 @@ pub(super) struct Refusal {
 /// The state of the gate.
 #[derive(Default)]
 struct Orders {
-    /// Orders that came to the gate, refused or not.
-    asked: usize,
+    /// Orders that Pebble took.
+    taken: usize,
     /// The refusals of the next orders.
     refusals: VecDeque<Refusal>,
     /// How often somebody asked when a certificate is to be renewed.
@@ -169,9 +169,9 @@ impl Authority {
         self.gate.orders.lock().unwrap().looks
     }
 
-    /// How many orders came, refused or not.
+    /// How many orders the authority has taken.
     pub(super) fn orders(&self) -> usize {
-        self.gate.orders.lock().unwrap().asked
+        self.gate.orders.lock().unwrap().taken
     }
 }
 
@@ -276,10 +276,10 @@ async fn pass(State(gate): State<Arc<Gate>>, request: Request) -> Response {
         orders.looks += 1;
         return renewal_info(orders.wants_renewal);
     }
-    if path == "/order-plz" {
-        let mut orders = gate.orders.lock().unwrap();
-        orders.asked += 1;
-        if let Some(refusal) = orders.refusals.pop_front() {
+    let is_order = path == "/order-plz";
+    if is_order {
+        let refusal = gate.orders.lock().unwrap().refusals.pop_front();
+        if let Some(refusal) = refusal {
             return refused(refusal);
         }
     }
@@ -292,6 +292,9 @@ async fn pass(State(gate): State<Arc<Gate>>, request: Request) -> Response {
     let passed = passed.headers(without_length(parts.headers)).body(body);
     let answer = passed.send().await.unwrap();
     let (status, headers) = (answer.status(), without_length(answer.headers().clone()));
+    if is_order && status == StatusCode::CREATED {
+        gate.orders.lock().unwrap().taken += 1;
+    }
     let mut bytes = answer.bytes().await.unwrap().to_vec();
     if path == "/dir" {
         let mut directory: Value = serde_json::from_slice(&bytes).unwrap();

@@ -37,9 +37,9 @@ pub const ALERT_AT: u32 = 3;
 /// When a certificate is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
-    /// Its first moment.
+    /// First moment at which clients accept it.
     pub from: Timestamp,
-    /// Its last moment.
+    /// Last moment at which clients accept it.
     pub until: Timestamp,
 }
 

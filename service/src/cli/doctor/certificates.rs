@@ -56,7 +56,7 @@ pub(super) fn certificate(
     let next_at = state.next_at;
     match (state.until, &state.error) {
         (None, Some(why)) => Bad(format!(
-            "There is none. {why} The next attempt is at {next_at}."
+            "There is none for {domain}. {why} The next attempt is at {next_at}."
         )),
         (None, None) => Warning(format!("The one for {domain} is being obtained.")),
         (Some(until), why) if until < now => {
@@ -77,7 +77,10 @@ pub(super) fn certificate(
 
 /// Checks that a domain has an address.
 pub(super) fn dns(domain: &str) -> Finding {
-    match (domain, 443).to_socket_addrs().map(Vec::from_iter) {
+    match (domain, 443)
+        .to_socket_addrs()
+        .map(Iterator::collect::<Vec<_>>)
+    {
         Ok(found) if !found.is_empty() => {
             let found: Vec<_> = found.iter().map(|found| found.ip().to_string()).collect();
             Good(format!("{domain} leads to {}", found.join(", ")))

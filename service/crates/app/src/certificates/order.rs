@@ -39,10 +39,10 @@ pub(super) enum OrderError {
 
 impl OrderError {
     /// The reason, a sentence for people; the database's own failure as an `Err`.
-    pub(super) fn for_people(self, domain: &str) -> Result<String, StorageError> {
+    pub(super) fn for_people(self) -> Result<String, StorageError> {
         match self {
             Self::Storage(error) => Err(error),
-            Self::Authority(error) => Ok(words(&error, domain)),
+            Self::Authority(error) => Ok(words(&error)),
             Self::Other(why) => Ok(why),
         }
     }

@@ -75,7 +75,7 @@ async fn attend(
     let end = match ended {
         Ok(end) => end,
         Err(error) => {
-            let why = error.for_people(domain)?;
+            let why = error.for_people()?;
             let asked = certificates.authority.take_pause();
             let [chance] = entropy::bytes::<1>(&*service.entropy);
             let next_at = next_attempt(claimed.attempt, now, asked, chance);

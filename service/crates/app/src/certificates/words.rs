@@ -13,10 +13,10 @@ pub(super) fn is(problem: &Problem, name: &str) -> bool {
     kind.and_then(|kind| kind.strip_prefix(PREFIX)) == Some(name)
 }
 
-/// Why no certificate for `domain` was obtained, and the way out.
-pub(super) fn words(error: &Error, domain: &str) -> String {
+/// Why no certificate was obtained, and the way out.
+pub(super) fn words(error: &Error) -> String {
     match error {
-        Error::Api(problem) => of_problem(problem, domain),
+        Error::Api(problem) => of_problem(problem),
         Error::Timeout(_) => "The authority did not decide in time.".to_owned(),
         Error::Json(_) => {
             "The authority's answer is not of ACME. Is the directory's URL right?".to_owned()
@@ -26,15 +26,15 @@ pub(super) fn words(error: &Error, domain: &str) -> String {
     }
 }
 
-fn of_problem(problem: &Problem, domain: &str) -> String {
+fn of_problem(problem: &Problem) -> String {
     let way_out = [
         (
             "dns",
-            "Its name has no address. Set an A or AAAA record that leads to this service.",
+            "The name has no address. Set an A or AAAA record that leads to this service.",
         ),
         (
             "connection",
-            "It could not be reached. Let port 80 of its address lead to this service.",
+            "The authority could not reach it. Let port 80 of its address lead to this service.",
         ),
         (
             "unauthorized",
@@ -42,7 +42,7 @@ fn of_problem(problem: &Problem, domain: &str) -> String {
         ),
         (
             "caa",
-            "A CAA record of its name allows other authorities only. Add this one.",
+            "A CAA record of the name allows other authorities only. Add this one.",
         ),
         (
             "rateLimited",
@@ -68,9 +68,9 @@ fn of_problem(problem: &Problem, domain: &str) -> String {
     let detail = detail.chars().filter(|c| !c.is_control()).take(DETAIL_MAX);
     let detail: String = detail.collect();
     if detail.is_empty() {
-        format!("{domain}: {known}")
+        known.to_owned()
     } else {
-        format!("{domain}: {known} (\"{detail}\")")
+        format!("{known} (\"{detail}\")")
     }
 }
 
@@ -86,19 +86,19 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_domain_and_the_way_out() {
+    fn an_error_names_the_way_out_and_a_part_of_the_authoritys_words() {
         let said = words(
             &problem("dns", "NXDOMAIN\r\nlooking up A"),
             "tags.example.com",
         );
         assert_eq!(
             said,
-            "tags.example.com: Its name has no address. Set an A or AAAA record that leads to this service. \
+            "The name has no address. Set an A or AAAA record that leads to this service. \
              (\"NXDOMAINlooking up A\")"
         );
-        let said = words(&problem("other", ""), "tags.example.com");
-        assert_eq!(said, "tags.example.com: The authority refused it.");
-        let long = words(&problem("caa", &"x".repeat(10_000)), "tags.example.com");
+        let said = words(&problem("other", ""));
+        assert_eq!(said, "The authority refused it.");
+        let long = words(&problem("caa", &"x".repeat(10_000)));
         assert!(long.len() < 500, "{long}");
     }
 }
