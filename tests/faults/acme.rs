@@ -211,7 +211,7 @@ async fn a_name_without_an_address_is_told_and_gets_its_certificate_once_it_has_
     let unknown = opened(&authority, port, "other.example.com", "/health").await;
     assert!(unknown.is_none());
 
-    // What visitors get at https, and at http.
+    // Visitors get taps at https, and nothing of the owner; http leads them there.
     let path = format!("/t/{}", tag.slug);
     let (_, answer) = opened(&authority, port, DOMAIN, &path).await.unwrap();
     assert!(answer.starts_with("http/1.1 302"), "{answer}");
