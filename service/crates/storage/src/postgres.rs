@@ -43,7 +43,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 pub use address::{Address, InvalidAddress};
-pub use examine::{check_audit, examine, notification_trouble};
+pub use examine::{certificate_states, check_audit, examine, notification_trouble};
 pub use migrate::OpenError;
 pub use time::Time;
 pub use transfer::PostgresEnd;

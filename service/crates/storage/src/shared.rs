@@ -12,6 +12,7 @@ pub(super) mod audit;
 mod backups;
 mod batches;
 pub(super) mod callers;
+pub(super) mod certificates;
 pub(super) mod counters;
 pub(super) mod dialect;
 mod encoding_runs;

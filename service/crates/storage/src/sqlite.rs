@@ -43,8 +43,8 @@ use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    OpenError, check_audit, check_rows, check_sqlite, examine, notification_trouble,
-    scheduled_backups,
+    OpenError, certificate_states, check_audit, check_rows, check_sqlite, examine,
+    notification_trouble, scheduled_backups,
 };
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};

@@ -59,6 +59,7 @@ fn summary(kind: EventKind) -> &'static str {
         EventKind::AlertRootNotBackedUp => "The encoding root is in no backup",
         EventKind::AlertBackupFailed => "A scheduled backup is not good",
         EventKind::AlertWriterFailed => "The database did not take writes",
+        EventKind::AlertCertificateFailed => "A certificate cannot be obtained or renewed",
         EventKind::AlertDiskLow => "The disk has little room left",
         EventKind::AlertInlayGuessed => "Too many wrong codes came for an inlay",
         EventKind::AlertCopiedUrl => "A one-time URL is opened again and again",
@@ -147,6 +148,10 @@ fn data(kind: EventKind) -> Value {
         })),
         EventKind::AlertBackupFailed => alert(json!({
             "folder": {"type": "string", "description": "Where the backup was to be"},
+        })),
+        EventKind::AlertCertificateFailed => alert(json!({
+            "domain": {"type": "string", "description": "The domain of the certificate"},
+            "valid_until": {"type": ["string", "null"], "format": "date-time", "description": "How long the present one is valid; null if there is none"},
         })),
         EventKind::AlertDiskLow => alert(json!({
             "free_mebibytes": {"type": "integer"},

@@ -16,7 +16,9 @@ use domain::clock::Timestamp;
 use domain::entropy::{self, Entropy};
 use domain::private_file;
 pub use error::OpenError;
-pub use examine::{check_audit, check_rows, examine, notification_trouble, scheduled_backups};
+pub use examine::{
+    certificate_states, check_audit, check_rows, examine, notification_trouble, scheduled_backups,
+};
 pub(super) use examine::{look_into, starts_as_ours};
 
 /// The first version of the schema, by subject.
@@ -31,6 +33,7 @@ const FIRST: &str = concat!(
     include_str!("../../../../migrations/sqlite/V1/encoding.sql"),
     include_str!("../../../../migrations/sqlite/V1/webhooks.sql"),
     include_str!("../../../../migrations/sqlite/V1/notifications.sql"),
+    include_str!("../../../../migrations/sqlite/V1/certificates.sql"),
 );
 
 /// The migrations of all versions in their order. A release only appends to them.

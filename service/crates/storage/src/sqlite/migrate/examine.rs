@@ -11,14 +11,14 @@ use url::Url;
 use super::{OpenError, beside, newest_known};
 use crate::backups::SCHEDULE;
 use crate::catalogue::{Backend, missing};
-use crate::shared::audit;
 use crate::shared::notifications::attention;
+use crate::shared::{audit, certificates};
 use crate::sqlite::connection::APPLICATION_ID;
 use crate::sqlite::shared::row;
 use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::transfer::mark;
 use crate::value::Row;
-use crate::{BackupSchedule, Examination, NotificationTrouble, StorageError};
+use crate::{BackupSchedule, CertificateState, Examination, NotificationTrouble, StorageError};
 use domain::audit::{Check, Ends, Fault};
 use domain::clock::Timestamp;
 use domain::private_file;
@@ -118,6 +118,20 @@ pub fn notification_trouble(path: &Path, now: Timestamp) -> Result<NotificationT
     let since = attention::refused_since(now);
     let refused = rows_since(&connection, attention::REFUSED, since).map_err(failed)?;
     attention::trouble(notifications, refused).map_err(failed)
+}
+
+/// The states of the certificates in the database at `path`. It writes nothing, and the file's owner
+/// may use it meanwhile.
+pub fn certificate_states(path: &Path) -> Result<Vec<CertificateState>, OpenError> {
+    let failed = |error: StorageError| OpenError::Damaged(path.to_owned(), error.to_string());
+    let connection = open_read_only(path)?;
+    let mut statement = connection.prepare(certificates::STATES)?;
+    let mut found = statement.query([])?;
+    let mut rows = Vec::new();
+    while let Some(next) = found.next()? {
+        rows.push(row(next).map_err(failed)?);
+    }
+    certificates::states(rows).map_err(failed)
 }
 
 /// The rows of a statement with one time as its parameter.
