@@ -98,7 +98,7 @@ fn start(piece: &str) -> usize {
     }
 }
 
-/// Words between URLs.
+/// The words between two URLs of a text.
 #[derive(Default)]
 struct Words(String);
 
