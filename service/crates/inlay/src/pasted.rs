@@ -59,8 +59,8 @@ pub fn readings(text: &str) -> Vec<Reading> {
     ways_to_read(text, false)
 }
 
-/// The ways to read the text; with `completes`, also with the schemes that it lacks.
-fn ways_to_read(text: &str, completes: bool) -> Vec<Reading> {
+/// The ways to read the text; with `adds_schemes`, also with the schemes that it lacks.
+fn ways_to_read(text: &str, adds_schemes: bool) -> Vec<Reading> {
     let text = text.replace("\r\n", "\n");
     let mut notes = Vec::new();
     let text = noted(&mut notes, Note::Bytes, dump::text(&text));
@@ -68,10 +68,10 @@ fn ways_to_read(text: &str, completes: bool) -> Vec<Reading> {
     let (soft, has_soft_breaks) = soft_breaks(&text);
     let with_soft = notes.iter().cloned();
     let with_soft = with_soft.chain(has_soft_breaks.then_some(Note::SoftBreak));
-    let mut readings = unescaped(&soft, with_soft.collect(), completes);
+    let mut readings = unescaped(&soft, with_soft.collect(), adds_schemes);
     if has_soft_breaks {
         // The `=` before a value can be the end of a line, too.
-        readings.extend(unescaped(&text, notes, completes));
+        readings.extend(unescaped(&text, notes, adds_schemes));
     }
     let readings = readings.into_iter().flat_map(|reading| {
         let separated = separators::read(&reading);
@@ -81,7 +81,7 @@ fn ways_to_read(text: &str, completes: bool) -> Vec<Reading> {
 }
 
 /// The ways to read a text whose lines are whole.
-fn unescaped(text: &str, mut notes: Vec<Note>, completes: bool) -> Vec<Reading> {
+fn unescaped(text: &str, mut notes: Vec<Note>, adds_schemes: bool) -> Vec<Reading> {
     let text = noted(&mut notes, Note::Entities, escapes::entities(text));
     let text = noted(&mut notes, Note::Escapes, escapes::of_programs(&text));
     let plain = Reading {
@@ -97,7 +97,7 @@ fn unescaped(text: &str, mut notes: Vec<Note>, completes: bool) -> Vec<Reading> 
     if let Some(unwrapped) = escapes::unwrapped(&text) {
         readings.extend(ways(&unwrapped, &with(Note::Wrapped)));
     }
-    let completed = completes.then(|| schemes::completed(&text)).flatten();
+    let completed = adds_schemes.then(|| schemes::completed(&text)).flatten();
     let completed = completed.map(|text| ways(&text, &with(Note::Scheme)));
     let completed = completed.unwrap_or_default();
     let plain = ways(&text, &plain);
