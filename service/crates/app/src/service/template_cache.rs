@@ -228,8 +228,8 @@ impl Templates {
         let forgiven = forgiven.as_ref().map(|(path, query)| {
             let meant = Request {
                 host: request.host,
-                path: *path,
-                query: &**query,
+                path,
+                query,
             };
             meant.decoded()
         });
