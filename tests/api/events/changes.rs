@@ -98,6 +98,29 @@ async fn a_payload_that_was_read_changes_its_interaction() {
     );
 }
 
+/// Some of its steps are operations that each database implements by itself.
+#[tokio::test]
+async fn an_erasure_is_told_once_and_that_of_a_visitor_may_change_several_interactions() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    let tap = service.last_interaction().await;
+    let mut listener = Listener::at(&service, "").await;
+    let of_many = change("interactions", &Value::Null);
+    for (path, expected) in [
+        (format!("/interactions/{tap}/visitor"), of_many.clone()),
+        (
+            format!("{}/traces", tag.admin_path()),
+            change("tags", &tag.id.into()),
+        ),
+        ("/interactions/no-tag/traces".to_owned(), of_many),
+    ] {
+        let erased = service.admin(Method::DELETE, &path, Value::Null).await;
+        assert!(erased.status < 300, "{path}: {}", erased.body);
+        assert_eq!(listener.next_change().await, expected, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn a_token_is_told_of_kinds_that_it_may_read() {
     let service = TestService::start_with(|options| {

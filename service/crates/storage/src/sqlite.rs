@@ -315,8 +315,10 @@ impl SqliteStorage {
     }
 
     pub(crate) fn tell(&self, event: Event) {
-        // An error means that there is no listener.
-        let _ = self.events.send(event.into());
+        // Payload reads tell an event each: without a listener, they pay nothing for it.
+        if self.events.receiver_count() > 0 {
+            let _ = self.events.send(event.into());
+        }
     }
 
     /// The same as [`Self::tell`]: there is one node.
