@@ -150,7 +150,7 @@ impl Pages {
 
     /// The own text of a page in a language, or in another one of the same kind.
     pub fn text(&self, page: PlainPage, language: &str) -> Option<&PageText> {
-        let own = || self.texts.iter().filter(|text| text.page == page);
+        let own = || self.texts.iter().filter(move |text| text.page == page);
         let is = |text: &&PageText| text.language.eq_ignore_ascii_case(language);
         let is_near =
             |text: &&PageText| primary(&text.language).eq_ignore_ascii_case(primary(language));
