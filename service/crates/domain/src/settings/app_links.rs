@@ -42,7 +42,7 @@ pub struct AppLinks {
     #[serde(default)]
     #[schema(required = false, max_items = 20, value_type = Vec<AppPath>)]
     pub paths: Vec<String>,
-    /// Android apps.
+    /// Android apps that open all URLs of the host.
     #[serde(default)]
     #[schema(required = false, max_items = 10)]
     pub android_apps: Vec<AndroidApp>,

@@ -51,7 +51,7 @@ pub struct Pages {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageText {
-    /// The page.
+    /// The page that shows it.
     pub page: PlainPage,
     /// A language tag such as `de` or `pt-BR`.
     #[schema(pattern = "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", max_length = 35)]
