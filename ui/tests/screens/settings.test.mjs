@@ -63,6 +63,7 @@ group("Settings", {
       assert.deepEqual(retention_months, { value: 6, source: "stored", read_only: false });
     },
     "of pages for visitors are shown before they are saved": async (page, { api }) => {
+      await api.patch("/settings", { pages: null });
       await part("visitors", "Visitors")(page);
       const preview = page.getByRole("figure");
       await preview.getByText("No tag has this address.").waitFor();
@@ -91,6 +92,7 @@ group("Settings", {
       await preview.locator("svg").waitFor();
     },
     "of apps are lines of text, with errors at their fields": async (page, { api }) => {
+      await api.patch("/settings", { app_links: null });
       await part("visitors", "Visitors")(page);
       await page.getByRole("button", { name: "Add host" }).click();
       await page.getByLabel("Host", { exact: true }).fill("tags.example");
