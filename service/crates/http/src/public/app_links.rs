@@ -3,6 +3,8 @@
 //! <https://developer.apple.com/documentation/xcode/supporting-associated-domains>,
 //! <https://developers.google.com/digital-asset-links/v1/create-statement>.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
@@ -43,16 +45,9 @@ struct UniversalLinkApps {
     /// Ids of the apps, with their prefix.
     #[serde(rename = "appIDs")]
     app_ids: Vec<String>,
-    /// Patterns of URLs.
-    components: Vec<UrlComponent>,
-}
-
-/// A pattern of URLs.
-#[derive(Serialize, ToSchema)]
-struct UrlComponent {
-    /// The path. `*` stands for any characters.
-    #[serde(rename = "/")]
-    path: String,
+    /// Patterns of URLs: `/` is the path, in which `*` stands for any characters.
+    #[schema(value_type = Vec<BTreeMap<String, String>>)]
+    components: Vec<BTreeMap<&'static str, String>>,
 }
 
 /// A statement that an Android app may open all URLs of the host.
@@ -103,7 +98,7 @@ pub(crate) async fn ios(AsService(service): AsService, request: Request) -> Resp
     } else {
         links.paths.clone()
     };
-    let components = paths.into_iter().map(|path| UrlComponent { path });
+    let components = paths.into_iter().map(|path| BTreeMap::from([("/", path)]));
     let details = vec![UniversalLinkApps {
         app_ids: links.ios_app_ids.clone(),
         components: components.collect(),
