@@ -38,7 +38,7 @@ pub(crate) struct TagUrlSetting {
     check: Option<TagUrlCheck>,
 }
 
-/// The setting `app_links`.
+/// The setting `app_links`, with its source.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AppLinksSetting {
     value: Vec<AppLinks>,
