@@ -11,6 +11,7 @@ mod inlays;
 mod limits;
 mod macros;
 mod payload;
+mod plain_pages;
 mod repeats;
 mod revisions;
 mod rolling_key;

@@ -137,6 +137,24 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
+/// The logo is beside the other settings.
+#[tokio::test]
+async fn a_logo_that_is_set_on_one_node_is_on_pages_of_the_other_within_a_second() {
+    let database = TestDatabase::create().await;
+    let [one, other] = two(&database).await;
+    let tag = one.tag(json!({"name": "Bottle"})).await;
+    let picture = include_bytes!("../../src-tauri/icons/32x32.png").to_vec();
+    let request = one.admin_request(Method::PUT, "/settings/logo");
+    request.body(picture).answer().await.expect(200);
+    let pages = json!({"pages": {"name": "Grand Cru"}});
+    one.admin_patch("/settings", pages).await;
+    within_a_second(&other, &tag, |tap| {
+        let page = &tap.answer.body;
+        page.contains("src=\"/media/logo-") && page.contains("Grand Cru")
+    })
+    .await;
+}
+
 /// Groups have a cache of their own.
 #[tokio::test]
 async fn a_patch_of_a_group_on_one_node_holds_at_taps_of_the_other_within_a_second() {

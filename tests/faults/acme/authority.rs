@@ -124,20 +124,20 @@ impl Authority {
     }
 
     /// `launch` with certificates of this authority for `domains`, which answers its challenges at
-    /// `http_port` and serves https at `https_port`.
+    /// `challenge_port` and serves https at `tls_port`.
     pub(super) fn configured(
         &self,
         launch: Launch,
         domains: &str,
-        http_port: u16,
-        https_port: u16,
+        challenge_port: u16,
+        tls_port: u16,
     ) -> Launch {
         launch
             .env("TAPDESK_ACME", domains)
             .env("TAPDESK_ACME_DIRECTORY", &self.directory)
             .env("TAPDESK_ACME_CA", &self.trusted().to_string_lossy())
-            .env("TAPDESK_HTTP_LISTEN", &format!("127.0.0.1:{http_port}"))
-            .env("TAPDESK_HTTPS_LISTEN", &format!("127.0.0.1:{https_port}"))
+            .env("TAPDESK_HTTP_LISTEN", &format!("127.0.0.1:{challenge_port}"))
+            .env("TAPDESK_HTTPS_LISTEN", &format!("127.0.0.1:{tls_port}"))
             .env("TAPDESK_TEST_CLOCK", "1")
     }
 

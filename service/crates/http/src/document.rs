@@ -39,6 +39,8 @@ use app::payload::Payload;
         public::data::data,
         public::media::media,
         public::stand_in::stand_in,
+        public::app_links::ios,
+        public::app_links::android,
         public::probes::health,
         public::probes::ready
     ),

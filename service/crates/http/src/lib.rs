@@ -2,7 +2,7 @@
 //!
 //! | Modules | Subject |
 //! |---|---|
-//! | `public` | taps, the two operations of a rolling key, forms, images, health; the way to https |
+//! | `public` | taps, the two operations of a rolling key, forms, images, apps of a host, health; the way to https |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
 //! | `auth` | the caller of a request: its address, and whether it may call the route |
 //! | `admins` | the valid admin tokens, and their rights |
@@ -79,6 +79,14 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .route("/v2/interactions/data", any(public::data))
         .route("/media/{name}", get(public::media))
         .route("/stand-in", get(public::stand_in))
+        .route(
+            "/.well-known/apple-app-site-association",
+            get(public::app_links::ios),
+        )
+        .route(
+            "/.well-known/assetlinks.json",
+            get(public::app_links::android),
+        )
         .route("/health", get(public::health))
         .route("/ready", get(public::ready));
     let router = match exposure {

@@ -1,8 +1,10 @@
 //! Public routes: taps, the two operations of a rolling key, and health.
 
+pub(super) mod app_links;
 mod as_service;
 pub(super) mod data;
 pub(super) mod form;
+mod home;
 pub(super) mod media;
 pub(super) mod payload;
 mod plain;

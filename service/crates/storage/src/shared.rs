@@ -31,6 +31,7 @@ mod mail;
 mod master_keys;
 pub(super) mod notifications;
 pub(super) mod operation;
+mod page_logo;
 mod reports;
 mod sheets;
 mod submissions;

@@ -264,6 +264,21 @@ impl Templates {
                 .iter()
                 .any(|template| template.template.answers_at(host))
     }
+
+    /// The paths of the URLs at this host, with `*` for each placeholder, each once.
+    pub fn paths_at(&self, host: &str) -> Vec<String> {
+        let here = self.by_host.get(host).into_iter().flatten();
+        let elsewhere = self.any_host.iter();
+        let elsewhere = elsewhere.filter(|of| of.template.answers_at(host));
+        let mut paths = Vec::new();
+        for of in here.chain(elsewhere) {
+            let path = of.template.path_pattern();
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
+    }
 }
 
 impl TapTemplate {

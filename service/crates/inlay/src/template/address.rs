@@ -60,6 +60,20 @@ impl Template {
         }
     }
 
+    /// The path of its URLs, with `*` for each placeholder.
+    pub fn path_pattern(&self) -> String {
+        let character = |token| match token {
+            Token::Char(c) => c,
+            Token::Field(_) => '*',
+        };
+        let units = self.parts.units.iter();
+        let url: String = units.map(|unit| character(unit.token)).collect();
+        let place = url.split('?').next().unwrap_or_default();
+        let after = place.split_once("://").map_or(place, |(_, after)| after);
+        let path = after.find('/').map_or("/", |at| &after[at..]);
+        path.to_owned()
+    }
+
     /// Whether the slug is in the path.
     pub fn has_slug_in_path(&self) -> bool {
         self.parts.path.iter().any(has_slug)
@@ -130,6 +144,18 @@ mod tests {
             ),
         ] {
             assert_eq!(template(text).address("bottle-41"), address, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_has_a_star_for_each_value() {
+        for (text, path) in [
+            ("https://x.example/v?p={picc}&c={mac}", "/v"),
+            ("https://x.example?p={picc}&c={mac}", "/"),
+            ("https://x.example/a/{slug}/{picc}{mac}", "/a/*/**"),
+            ("https://{slug}.x.example/b%20c?{picc}{mac}", "/b%20c"),
+        ] {
+            assert_eq!(template(text).path_pattern(), path, "{text}");
         }
     }
 
