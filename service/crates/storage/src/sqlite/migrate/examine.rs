@@ -91,6 +91,7 @@ pub(in crate::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError
     }
     Ok(Examination {
         format,
+        is_older: format < known,
         wrapped_key: any_wrapped_key(&connection).map_err(unlike_ours)?,
         newest_at: newest_interaction(&connection).map_err(unlike_ours)?,
         missing_tables: if format == known {
