@@ -204,7 +204,7 @@ mod tests {
         let file = format!("untrusted comment: minisign public key 1\n{KEY}\n");
         for (url, key) in [
             (" https://example.com/latest.json ", KEY),
-            ("http://127.0.0.1:8000/latest.json", &file),
+            ("http://127.0.0.1:8000/latest.json", file.as_str()),
         ] {
             let source = ReleaseSource::parse(url, key).unwrap();
             assert_eq!(

@@ -18,26 +18,31 @@ use crate::installation::{Installation, ready};
 
 /// The public key of the signatures below, which minisign made. The secret key is gone.
 const KEY: &str = "RWSJHjJFIzTzuOBjOAXcIECWZG6nfUE7r0pnDT4hBKMBRxwxCEeivgVX";
+
 /// A release that is newer than any, and its signature.
 const NEWER: (&str, &str) = (
     r#"{"version": "999.0.0", "url": "https://tapdesk.example/999", "notes": "Faster.\nNew chips."}"#,
     "untrusted comment: signature from minisign secret key\nRUSJHjJFIzTzuLpIxq4KvZPGz6YTwbXOzfbY4Kvodcj0XneSB4yoaOpUqNh5Ulpws36dqh5rxRDwxelYQ3dGYa+uBiO4sId6rws=\ntrusted comment: tapdesk\ns/UNeTJgla5d/iizRDA0avngSM/sbJ8QwM6M0xYgudqEzm8YmmQvSDYSQuhvS5irgZDtjmZ5leKFPhp2nti0Aw==",
 );
+
 /// One that is older.
 const OLDER: (&str, &str) = (
     r#"{"version": "0.0.1", "url": "https://tapdesk.example/1", "notes": ""}"#,
     "untrusted comment: signature from minisign secret key\nRUSJHjJFIzTzuKB/RBcDJci5ePEaaGW+5idjn21/uBcbkN5fZV9wA71ICugT01l11az/PuoaINx2+/qP/Iw+k8EdigAn4LtsFgU=\ntrusted comment: tapdesk\nLWl66YoJA/PMRT0MbBfPEGSO0r10fpZX3YKOxJIhCHApOw/HRnDfAIoSLwzrH7GRzdspZvN1uTOZn5mht/V8CQ==",
 );
+
 /// One whose version is none.
 const NO_VERSION: (&str, &str) = (
     r#"{"version": "newest", "url": "https://tapdesk.example/1", "notes": ""}"#,
     "untrusted comment: signature from minisign secret key\nRUSJHjJFIzTzuF3DRE8OL6CSmGpXMFzLEZdAfJ8LBpx6XeLECzTQ+tLNofp3y7bXhb/cOe/G/bqgP3a7gXce7Lt0lt+OTjZQnw8=\ntrusted comment: tapdesk\nPQzEu3hZH8JZLe+YMaDxID9THa+/tGDEd2TqxihxHOzlaZlj4qanbJpAPhdgFHvzaBect6oa3Crd7QnGOuj7Dw==",
 );
+
 /// One that leads to a file of this computer.
 const NO_PAGE: (&str, &str) = (
     r#"{"version": "999.0.0", "url": "file:///etc/passwd", "notes": ""}"#,
     "untrusted comment: signature from minisign secret key\nRUSJHjJFIzTzuLXx9DlTJA8aA2V9aeWBFHKeerOyXZ1gw1E1bHJ/N2UOm/g7yMvDHZMgCOUhxq5Lp0tdaZh1oCBqVzTq9IQhhg8=\ntrusted comment: tapdesk\nLOZti6lkzaUAh4inFR2qxW2Ffs9ov5HPd/x64tnwvSVGqx6rJw3P14G/gvBXDL5RPHAuOGGe8QSPBKWH2kv7Bw==",
 );
+
 /// The signature of [`NEWER`] by another key.
 const BY_ANOTHER: &str = "untrusted comment: signature from minisign secret key\nRURoPSR8Xen/aUgEDTivNv9ZWkETpl7PYXJMBoXfS6u2mBhVqrSWtFJ3YVrjYIrPyYKFbEJOoDwr/OgJIeFMy7m9B+TAzxux6wY=\ntrusted comment: tapdesk\n1YOCja4jtqy747Ozk8HfkfrkBxKXKVb2k44Nj7Id5Fxw7esW2M6VVi7sEDzvpjVO5ir0ORXcvOwyKNJVq5Z8AQ==";
 
@@ -116,7 +121,7 @@ async fn only_a_newer_version_that_is_signed_with_the_owners_key_is_shown() {
         ("/no-signature", false, "is not one of minisign"),
         ("/endless", false, "is larger than 64 kB"),
         ("/endless-signature", false, "is larger than 64 kB"),
-        (&moved, false, "leads to another address"),
+        (moved.as_str(), false, "leads to another address"),
         ("/nothing", false, "answered 404"),
     ] {
         let url = format!("{base}{path}");
