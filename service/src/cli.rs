@@ -1,5 +1,5 @@
 //! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` need exclusive access to a
-//! database; `upgrade-database` needs one of PostgreSQL; the others call a running service.
+//! database; `upgrade-database` needs only the database; the others call a running service.
 
 mod backup;
 mod client;
@@ -103,7 +103,8 @@ enum Verb {
     /// Move a whole database from SQLite to PostgreSQL, or back. If interrupted, run it again: it
     /// resumes.
     MigrateStore(migrate_store::Options),
-    /// Upgrade a PostgreSQL database to the format of this version. Make a backup first, with pg_dump.
+    /// Upgrade a PostgreSQL database to the format of this version. Make a backup first, with
+    /// `pg_dump`.
     UpgradeDatabase(upgrade_database::Options),
     /// Check this installation, and explain how to fix problems.
     Doctor(doctor::Options),
