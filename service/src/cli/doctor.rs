@@ -178,6 +178,13 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
         Ok(Some(examination)) if !examination.missing_tables.is_empty() => {
             (lacks(address, &examination), Some(examination))
         }
+        Ok(Some(examination)) if examination.is_older => {
+            let finding = Warning(format!(
+                "{address} was made by an older Tapdesk, and this version does not start on it. Make a backup with \
+                 pg_dump, then run tapdesk-service upgrade-database."
+            ));
+            (finding, Some(examination))
+        }
         Ok(examination) => (
             Good(format!("{address} is a Tapdesk database and answers")),
             examination,

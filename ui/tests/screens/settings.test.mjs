@@ -337,6 +337,24 @@ group("Settings", {
       );
       assert.equal(hidden, 0);
     },
+    "look for a newer version only where the owner says, and say why that failed": async (page) => {
+      await desktopHost(page, { answers: {} });
+      await part("about", "About")(page);
+      const check = page.getByRole("button", { name: "Check now" });
+      assert.ok(await check.isDisabled(), "there is no address yet");
+      await refuseForm(page, "choose_release_source", "It is none.", [{ field: "url", message: "It is none." }]);
+      await page.getByLabel("Address of the release file").fill("https://tapdesk.example/latest.json");
+      await page.getByLabel("Public key").fill("RWSJ");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("It is none.").first().waitFor();
+      const source = { url: "https://tapdesk.example/latest.json", public_key: "RWSJ" };
+      const releases = { source, looked_at: new Date().toISOString(), found: null, problem: null };
+      const become = (changes) => page.evaluate((releases) => globalThis.host.become({ releases }), { ...releases, ...changes });
+      await become({});
+      await page.getByText("You have the newest version.").waitFor();
+      await become({ problem: "The file was not signed with your key, so it was ignored." });
+      await page.getByText("The file was not signed with your key, so it was ignored.").waitFor();
+    },
     "say what the release was tested on, and what it was not": async (page) => {
       await part("about", "About")(page);
       const said = page.getByRole("region", { name: "Tested on" });

@@ -303,15 +303,8 @@ impl SqliteStorage {
         Ok(offset)
     }
 
-    #[cfg(unix)]
     pub(crate) fn free_space(&self) -> Option<u64> {
-        let disk = rustix::fs::statvfs(&self.path).ok()?;
-        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn free_space(&self) -> Option<u64> {
-        None
+        place::free_space(&self.path)
     }
 
     pub(crate) fn tell(&self, event: Event) {

@@ -62,6 +62,7 @@ export const settingPlaces: Setting[] = [
     words: "email slack mattermost rocket.chat digest weekly daily",
     offered: () => offersPart("notifications"),
   },
+  { name: "New versions", part: "about", within: "About", words: "update upgrade release", offered: () => true },
   { name: "Single-key shortcuts", part: "appearance", within: "Appearance", offered: () => true },
   ...fields.map(({ label }) => ({ name: label, part: "service", within: "Service", offered: () => offersPart("service") })),
 ];

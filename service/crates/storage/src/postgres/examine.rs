@@ -45,6 +45,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
         .map_err(|error| unusable(error.into()))?;
     Ok(Some(Examination {
         format: format.unsigned_abs(),
+        is_older: format < newest_known(),
         wrapped_key: column(&seen, 0).map_err(unusable)?,
         newest_at: optional_time(&seen, 1).map_err(unusable)?,
         missing_tables: if format == newest_known() {

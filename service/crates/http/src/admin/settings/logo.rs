@@ -7,7 +7,7 @@ use axum::response::Response;
 
 use crate::admin::Asked;
 use crate::admin::pictures;
-use crate::document::Binary;
+use crate::schema::Binary;
 use crate::error::{ApiError, BadBody, Common, NotFound, Written};
 use crate::picture;
 use domain::settings::PageLogo;

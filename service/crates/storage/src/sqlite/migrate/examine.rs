@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use url::Url;
 
+use super::copy::backup_of;
 use super::{OpenError, beside, newest_known};
 use crate::backups::SCHEDULE;
 use crate::catalogue::{Backend, missing};
@@ -81,6 +82,7 @@ pub(in crate::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError
             path: path.to_owned(),
             found: format,
             known,
+            backup: backup_of(path, known),
         });
     }
     let moved = transfer::mark_of(&connection).map_err(unlike_ours)?;
@@ -89,6 +91,7 @@ pub(in crate::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError
     }
     Ok(Examination {
         format,
+        is_older: format < known,
         wrapped_key: any_wrapped_key(&connection).map_err(unlike_ours)?,
         newest_at: newest_interaction(&connection).map_err(unlike_ours)?,
         missing_tables: if format == known {
