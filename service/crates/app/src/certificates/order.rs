@@ -9,7 +9,7 @@ use instant_acme::{
 use zeroize::Zeroizing;
 
 use super::Certificates;
-use super::read::{certified, validity};
+use super::read::{certified, usable};
 use super::words::{is, words};
 use crate::service::Service;
 use storage::{ClaimedDomain, StorageError, StoredCertificate};
@@ -71,11 +71,12 @@ pub(super) async fn obtain(
     let key = again(async || order.finalize().await).await?;
     let key = Zeroizing::new(key);
     let chain = again(async || order.poll_certificate(&POLLING).await).await?;
-    let unusable =
-        |why| OrderError::Other(format!("The authority's certificate is unusable: {why}"));
-    let opened = certified(&chain, key.as_bytes()).map_err(unusable)?;
-    let own = opened.end_entity_cert().ok().and_then(validity);
-    let validity = own.ok_or_else(|| unusable("it has no dates.".to_owned()))?;
+    let now = service.storage.now().await?;
+    let validity = certified(&chain, key.as_bytes())
+        .and_then(|certified| usable(&certified, domain, now))
+        .map_err(|why| {
+            OrderError::Other(format!("The authority's certificate is unusable: {why}."))
+        })?;
     let wrapped = service
         .keyring
         .wrap_secret(key.as_bytes(), &*service.entropy)
