@@ -12,6 +12,7 @@ use super::Certificates;
 use super::read::{certified, usable};
 use super::words::{is, words};
 use crate::service::Service;
+use storage::panics::Panicked;
 use storage::{ClaimedDomain, StorageError, StoredCertificate};
 
 /// How often a request is repeated whose nonce the authority did not take. Each is a new one, and the
@@ -32,6 +33,9 @@ pub(super) enum OrderError {
     /// The authority refused, or cannot be reached.
     #[error(transparent)]
     Authority(#[from] Error),
+    /// The attempt panicked.
+    #[error("the attempt panicked")]
+    Panicked,
     /// Something else, a sentence for people.
     #[error("{0}")]
     Other(String),
@@ -43,8 +47,15 @@ impl OrderError {
         match self {
             Self::Storage(error) => Err(error),
             Self::Authority(error) => Ok(words(&error)),
+            Self::Panicked => Ok("The service has an error of its own; its log has it.".to_owned()),
             Self::Other(why) => Ok(why),
         }
+    }
+}
+
+impl From<Panicked> for OrderError {
+    fn from(_: Panicked) -> Self {
+        Self::Panicked
     }
 }
 

@@ -41,7 +41,9 @@ pub(super) fn usable(
     let validity = validity(own).ok_or("it has no dates")?;
     if validity.until <= now {
         let until = validity.until;
-        return Err(format!("it expired at {until}, by the clock of the database"));
+        return Err(format!(
+            "it expired at {until}, by the clock of the database"
+        ));
     }
     let name = ServerName::try_from(domain).map_err(|error| error.to_string())?;
     ParsedCertificate::try_from(own)

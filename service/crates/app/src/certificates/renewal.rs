@@ -15,7 +15,7 @@ use crate::webhook_delivery;
 use domain::certificate::{LOOK, OBTAINED, is_due, next_attempt};
 use domain::clock::{Millis, Timestamp};
 use domain::entropy;
-use storage::{AttemptEnd, ClaimedDomain, StorageError, StoredCertificate};
+use storage::{AttemptEnd, ClaimedDomain, StorageError, StoredCertificate, panics};
 
 /// Time limit of an attempt: half of the lease.
 const ATTEMPT: Duration = Duration::from_mins(5);
@@ -66,7 +66,9 @@ async fn attend(
     };
     // A pause of an earlier attempt is over.
     certificates.authority.take_pause();
-    let attempt = timeout(ATTEMPT, attempt(service, certificates, &claimed));
+    // A panic is a failure, too: it has its pause, and raises the alert.
+    let attempt = panics::catch_async(attempt(service, certificates, &claimed));
+    let attempt = timeout(ATTEMPT, attempt);
     let ended = attempt.await.unwrap_or_else(|_| {
         let why = "The authority did not decide within five minutes.".to_owned();
         Err(OrderError::Other(why))
@@ -75,6 +77,9 @@ async fn attend(
     let end = match ended {
         Ok(end) => end,
         Err(error) => {
+            if matches!(error, OrderError::Panicked) {
+                service.metrics.task_panic();
+            }
             let why = error.for_people()?;
             let asked = certificates.authority.take_pause();
             let [chance] = entropy::bytes::<1>(&*service.entropy);
