@@ -11,7 +11,11 @@ const DIRECTORY: &str = "https://authority.example/dir";
 const LEASE: i64 = 10 * MINUTE;
 
 async fn claim<B: Backend>(db: &Database<B>) -> Option<ClaimedDomain> {
-    let claimed = db.claim_certificate(DOMAIN.to_owned(), DIRECTORY.to_owned());
+    claim_as(db, false).await
+}
+
+async fn claim_as<B: Backend>(db: &Database<B>, is_lost: bool) -> Option<ClaimedDomain> {
+    let claimed = db.claim_certificate(DOMAIN.to_owned(), DIRECTORY.to_owned(), is_lost);
     claimed.await.unwrap()
 }
 
@@ -80,4 +84,31 @@ pub(crate) async fn a_challenge_is_answered_until_its_attempt_ends<B: Backend>(d
     }
     fails(&db, claimed).await;
     assert_eq!(answer("To_k-en").await, None);
+}
+
+pub(crate) async fn a_certificate_with_a_lost_key_is_replaced_early_and_failures_keep_their_pause<
+    B: Backend,
+>(
+    db: Database<B>,
+) {
+    let first = claim(&db).await.expect("nobody tried it yet");
+    assert!(claim_as(&db, true).await.is_none(), "one node tries it");
+    let hours = |count: i64| db.now().plus(Millis::new(60 * MINUTE * count));
+    let in_six = hours(6);
+    let stays = |_| AttemptEnd::Stays { next_at: in_six };
+    end(&db, first, stays).await;
+    assert!(claim_as(&db, true).await.is_none(), "it is new");
+    db.advance(60 * MINUTE);
+    assert!(claim(&db).await.is_none());
+    let second = claim_as(&db, true).await.expect("its key is lost");
+    fails(&db, second).await;
+    let third = claim(&db).await.expect("a minute has passed");
+    let in_an_hour = hours(1);
+    let why = "No.".to_owned();
+    let failed = |_| AttemptEnd::Failed {
+        why,
+        next_at: in_an_hour,
+    };
+    end(&db, third, failed).await;
+    assert!(claim_as(&db, true).await.is_none(), "it failed just now");
 }

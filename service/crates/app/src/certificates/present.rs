@@ -49,6 +49,12 @@ impl Present {
             service.metrics.certificate_expires(first);
         }
     }
+
+    /// Whether handshakes for a domain get a certificate.
+    pub(super) fn has(&self, domain: &str) -> bool {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        keys.contains_key(domain)
+    }
 }
 
 impl ResolvesServerCert for Present {

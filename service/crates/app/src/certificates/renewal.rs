@@ -12,7 +12,7 @@ use super::{Certificates, PAUSE};
 use crate::outage::Outage;
 use crate::service::Service;
 use crate::webhook_delivery;
-use domain::certificate::{LOOK, OBTAINED, is_due, next_attempt};
+use domain::certificate::{LOOK, OBTAINED, is_due, is_replaced_early, next_attempt};
 use domain::clock::{Millis, Timestamp};
 use domain::entropy;
 use storage::{AttemptEnd, ClaimedDomain, StorageError, StoredCertificate, panics};
@@ -44,9 +44,15 @@ async fn round(service: &Service, certificates: &Certificates) -> Result<(), Sto
     for domain in &acme.domains {
         let mut of_domain = states.iter();
         let state = of_domain.find(|one| one.domain == *domain && one.directory == acme.directory);
+        // One that is stored and cannot be served. Just after the start it may only not be read yet:
+        // then the attempt finds that it is good.
+        let is_lost = state.is_some_and(|state| {
+            let is_stored = state.until.is_some() && state.error.is_none();
+            is_stored && is_replaced_early(state.next_at, now) && !certificates.present.has(domain)
+        });
         // Reading first spares a transaction, which other nodes would wait for.
-        if is_due(state.map(|state| state.next_at), now) {
-            attend(service, certificates, domain).await?;
+        if is_lost || is_due(state.map(|state| state.next_at), now) {
+            attend(service, certificates, domain, is_lost).await?;
         }
     }
     Ok(())
@@ -57,10 +63,11 @@ async fn attend(
     service: &Service,
     certificates: &Certificates,
     domain: &str,
+    is_lost: bool,
 ) -> Result<(), StorageError> {
     let directory = &certificates.acme.directory;
     let storage = &service.storage;
-    let claimed = storage.claim_certificate(domain.to_owned(), directory.clone());
+    let claimed = storage.claim_certificate(domain.to_owned(), directory.clone(), is_lost);
     let Some(claimed) = claimed.await? else {
         return Ok(());
     };

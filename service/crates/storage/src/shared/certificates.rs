@@ -6,7 +6,8 @@ use super::webhooks::outbox;
 use super::{Query, Transaction};
 use crate::value::{Row, Value, values};
 use crate::{Access, AttemptEnd, CertificateState, ClaimedDomain, StorageError, StoredCertificate};
-use domain::certificate::{ALERT_AT, LEASE, Validity, is_due};
+use domain::certificate::{ALERT_AT, LEASE, Validity, is_due, is_replaced_early};
+use domain::clock::Timestamp;
 use domain::webhook::{Alert, EventKind, object};
 
 /// The operations on certificates. `directory` is the URL of the authority's directory.
@@ -51,15 +52,17 @@ impl Access {
         .await
     }
 
-    /// Claims a domain for an attempt, if one is due; `None` if not.
+    /// Claims a domain for an attempt, if one is due; `None` if not. `is_lost`: the caller cannot
+    /// open the key of the present certificate.
     pub async fn claim_certificate(
         &self,
         domain: String,
         directory: String,
+        is_lost: bool,
     ) -> Result<Option<ClaimedDomain>, StorageError> {
-        let arguments = (domain, directory);
+        let arguments = (domain, directory, is_lost);
         self.change("claim_certificate", arguments, |tx, arguments| {
-            Box::pin(claim(tx, &arguments.0, &arguments.1))
+            Box::pin(claim(tx, &arguments.0, &arguments.1, arguments.2))
         })
         .await
     }
@@ -178,16 +181,19 @@ async fn claim(
     tx: &mut dyn Transaction,
     domain: &str,
     directory: &str,
+    is_lost: bool,
 ) -> Result<Option<ClaimedDomain>, StorageError> {
     let now = tx.now();
     let key = values![domain, directory];
-    let sql = "SELECT next_at FROM certificate_states WHERE domain = ?1 AND directory = ?2";
-    let next_at = match tx.row(sql, &key).await? {
-        Some(mut row) => row.take()?,
-        None => None,
-    };
-    if !is_due(next_at, now) {
-        return Ok(None);
+    let sql =
+        "SELECT next_at, attempts FROM certificate_states WHERE domain = ?1 AND directory = ?2";
+    if let Some(mut row) = tx.row(sql, &key).await? {
+        let (next_at, attempts): (Timestamp, u32) = (row.take()?, row.take()?);
+        // Attempts that run or failed keep to their pause.
+        let is_early = is_lost && attempts == 0 && is_replaced_early(next_at, now);
+        if !is_early && !is_due(Some(next_at), now) {
+            return Ok(None);
+        }
     }
     let sql = "INSERT INTO certificate_states (domain, directory, attempts, failures, next_at)
              VALUES (?1, ?2, 1, 0, ?3)
