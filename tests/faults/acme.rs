@@ -372,7 +372,7 @@ async fn after_the_loss_of_the_key_that_wraps_there_is_a_new_certificate() {
     let (service, port, first) = with_certificate(&authority).await;
     let launch = service.launch().clone();
     assert!(service.terminate().await.success());
-    let key = launch.database().with_file_name("inlay.key");
+    let key = launch.folder.path().join("inlay.key");
     std::fs::remove_file(key).expect("certificates made the key");
     let service = launch.start().await;
     assert!(opened(&authority, port, DOMAIN, "/health").await.is_none());
