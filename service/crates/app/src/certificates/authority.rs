@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ANSWER_MAX: usize = 1 << 20;
 /// Longest `Retry-After` that the library sees. It adds the pause to the present time, and an
 /// attempt has ended long before anyway.
-const RETRY_AFTER_MAX: Duration = Duration::from_mins(60);
+const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 /// An authority, as its client sees it. A clone shares the pause that was asked for.
 #[derive(Clone)]

@@ -44,12 +44,10 @@ async fn round(service: &Service, certificates: &Certificates) -> Result<(), Sto
     for domain in &acme.domains {
         let mut of_domain = states.iter();
         let state = of_domain.find(|one| one.domain == *domain && one.directory == acme.directory);
-        // One that is stored and cannot be served. Just after the start it may only not be read yet:
-        // then the attempt finds that it is good.
-        let is_lost = state.is_some_and(|state| {
-            let is_stored = state.until.is_some() && state.error.is_none();
-            is_stored && is_replaced_early(state.next_at, now) && !certificates.present.has(domain)
-        });
+        let is_lost = certificates.present.has_lost(domain)
+            && state.is_some_and(|state| {
+                state.error.is_none() && is_replaced_early(state.next_at, now)
+            });
         // Reading first spares a transaction, which other nodes would wait for.
         if is_lost || is_due(state.map(|state| state.next_at), now) {
             attend(service, certificates, domain, is_lost).await?;
