@@ -367,6 +367,22 @@ async fn a_certificate_that_was_revoked_is_replaced_while_taps_go_on() {
 }
 
 #[tokio::test]
+async fn after_the_loss_of_the_key_that_wraps_there_is_a_new_certificate() {
+    let authority = Authority::start().await;
+    let (service, port, first) = with_certificate(&authority).await;
+    let launch = service.launch().clone();
+    assert!(service.terminate().await.success());
+    let key = launch.folder.path().join("inlay.key");
+    std::fs::remove_file(key).expect("certificates made the key");
+    let service = launch.start().await;
+    assert!(opened(&authority, port, DOMAIN, "/health").await.is_none());
+    // Not before an hour has passed since the order.
+    advance(&service, Millis::hours(2)).await;
+    replaced(&authority, port, &first).await;
+    assert_eq!(authority.orders(), 2);
+}
+
+#[tokio::test]
 async fn two_nodes_share_one_certificate_and_either_answers_the_authority() {
     let authority = Authority::start().await;
     let database = TestDatabase::create().await;

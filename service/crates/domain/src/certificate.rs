@@ -56,6 +56,13 @@ pub fn is_due(next_at: Option<Timestamp>, now: Timestamp) -> bool {
     next_at.is_none_or(|next_at| next_at <= now || next_at > now.plus(NEXT_MAX))
 }
 
+/// Whether a certificate whose key this node cannot open, because the key that wraps it was lost, is
+/// replaced `now` although the next look at it is at `next_at`: until then https has none. Not within
+/// [`OBTAINED`] after an order: two nodes with different keys must not order without end.
+pub fn is_replaced_early(next_at: Timestamp, now: Timestamp) -> bool {
+    next_at <= now.plus(LOOK).minus(OBTAINED)
+}
+
 /// The time of the next attempt, after `attempts` failed ones in a row, of which the last one failed
 /// `now`. `retry_after` is the pause that the authority asked for; `chance` is random.
 pub fn next_attempt(
@@ -109,5 +116,14 @@ mod tests {
         assert!(!is_due(Some(now.plus(Millis::new(1))), now));
         assert!(!is_due(Some(now.plus(PAUSE_MAX)), now));
         assert!(is_due(Some(now.plus(Millis::days(30))), now));
+    }
+
+    #[test]
+    fn a_certificate_with_a_lost_key_is_replaced_an_hour_after_it_was_obtained() {
+        let obtained = Timestamp::from_millis(1_000_000_000);
+        let next_at = obtained.plus(LOOK);
+        let later = |span| is_replaced_early(next_at, obtained.plus(span));
+        assert!(!later(Millis::ZERO) && !later(Millis::minutes(59)));
+        assert!(later(OBTAINED) && later(Millis::hours(5)));
     }
 }

@@ -21,8 +21,8 @@ CREATE TABLE certificate_states (
     domain    TEXT NOT NULL,
     directory TEXT NOT NULL,
     attempts  BIGINT NOT NULL, -- those that began since the last success; the number of the last one is its claim
+    failures  BIGINT NOT NULL, -- those of them that failed; others ended with their node
     next_at   BIGINT NOT NULL, -- the next attempt; for a running one, the end of its lease
-    tried_at  BIGINT NOT NULL,
     error     TEXT,            -- of the last attempt
     token     TEXT,            -- of the challenge that the authority may ask for
     answer    TEXT,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_types::{Request, Response};
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
+use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Body, Client, StatusCode, redirect, retry};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -21,6 +22,9 @@ use domain::clock::{Clock as _, SystemClock};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Longest answer that is read, in bytes. A chain has some thousand.
 const ANSWER_MAX: usize = 1 << 20;
+/// Longest `Retry-After` that the library sees. It adds the pause to the present time, and an
+/// attempt has ended long before anyway.
+const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 /// An authority, as its client sees it. A clone shares the pause that was asked for.
 #[derive(Clone)]
@@ -67,12 +71,12 @@ impl Authority {
         let request = request.map_err(|error| failed(&error))?;
         let answer = self.http.execute(request).await;
         let mut answer = answer.map_err(|error| failed(&error))?;
-        if let StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE = answer.status() {
-            let now = SystemClock::start().now();
-            let asked = retry_after(answer.headers(), now);
+        let (status, mut headers) = (answer.status(), answer.headers().clone());
+        let asked = retry_after(&headers, SystemClock::start().now());
+        if let StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE = status {
             *self.pause.lock().unwrap_or_else(PoisonError::into_inner) = asked;
         }
-        let (status, headers) = (answer.status(), answer.headers().clone());
+        shorten(&mut headers, asked);
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(|error| failed(&error))? {
             if body.len() + chunk.len() > ANSWER_MAX {
@@ -99,6 +103,15 @@ impl HttpClient for Authority {
     ) -> Pin<Box<dyn Future<Output = Result<BytesResponse, Error>> + Send>> {
         let authority = self.clone();
         Box::pin(async move { authority.answer(request).await })
+    }
+}
+
+/// Replaces a `Retry-After` that the library could not add to the present time. `asked` is its
+/// pause.
+fn shorten(headers: &mut HeaderMap, asked: Option<Duration>) {
+    if asked.is_some_and(|asked| asked > RETRY_AFTER_MAX) {
+        let seconds = HeaderValue::from(RETRY_AFTER_MAX.as_secs());
+        headers.insert(RETRY_AFTER, seconds);
     }
 }
 
@@ -144,4 +157,32 @@ fn failed(error: &reqwest::Error) -> Error {
         format!("The authority cannot be reached: {reason}.")
     };
     Error::Other(Box::new(NoAnswer(why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::clock::Timestamp;
+
+    #[test]
+    fn the_library_sees_no_pause_that_it_cannot_add_to_the_time() {
+        let now = Timestamp::from_millis(0);
+        for (asked, seen) in [
+            ("18446744073709551615", "3600"),
+            ("31536000000", "3600"),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", "3600"),
+            ("3600", "3600"),
+            ("5", "5"),
+            ("soon", "soon"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(asked));
+            let pause = retry_after(&headers, now);
+            shorten(&mut headers, pause);
+            assert_eq!(headers[RETRY_AFTER], seen, "{asked}");
+        }
+        let mut none = HeaderMap::new();
+        shorten(&mut none, None);
+        assert!(none.is_empty());
+    }
 }

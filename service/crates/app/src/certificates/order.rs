@@ -9,9 +9,10 @@ use instant_acme::{
 use zeroize::Zeroizing;
 
 use super::Certificates;
-use super::read::{certified, validity};
+use super::read::{certified, usable};
 use super::words::{is, words};
 use crate::service::Service;
+use storage::panics::Panicked;
 use storage::{ClaimedDomain, StorageError, StoredCertificate};
 
 /// How often a request is repeated whose nonce the authority did not take. Each is a new one, and the
@@ -32,6 +33,9 @@ pub(super) enum OrderError {
     /// The authority refused, or cannot be reached.
     #[error(transparent)]
     Authority(#[from] Error),
+    /// The attempt panicked.
+    #[error("the attempt panicked")]
+    Panicked,
     /// Something else, a sentence for people.
     #[error("{0}")]
     Other(String),
@@ -43,8 +47,15 @@ impl OrderError {
         match self {
             Self::Storage(error) => Err(error),
             Self::Authority(error) => Ok(words(&error)),
+            Self::Panicked => Ok("The service has an error of its own; its log has it.".to_owned()),
             Self::Other(why) => Ok(why),
         }
+    }
+}
+
+impl From<Panicked> for OrderError {
+    fn from(_: Panicked) -> Self {
+        Self::Panicked
     }
 }
 
@@ -71,11 +82,12 @@ pub(super) async fn obtain(
     let key = again(async || order.finalize().await).await?;
     let key = Zeroizing::new(key);
     let chain = again(async || order.poll_certificate(&POLLING).await).await?;
-    let unusable =
-        |why| OrderError::Other(format!("The authority's certificate is unusable: {why}"));
-    let opened = certified(&chain, key.as_bytes()).map_err(unusable)?;
-    let own = opened.end_entity_cert().ok().and_then(validity);
-    let validity = own.ok_or_else(|| unusable("it has no dates.".to_owned()))?;
+    let now = service.storage.now().await?;
+    let validity = certified(&chain, key.as_bytes())
+        .and_then(|certified| usable(&certified, domain, now))
+        .map_err(|why| {
+            OrderError::Other(format!("The authority's certificate is unusable: {why}."))
+        })?;
     let wrapped = service
         .keyring
         .wrap_secret(key.as_bytes(), &*service.entropy)

@@ -1,6 +1,6 @@
 //! The certificates that handshakes get.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -17,6 +17,8 @@ pub(super) struct Present {
     /// The domain for clients that name none, such as checks of a load balancer.
     first: Option<String>,
     keys: RwLock<HashMap<String, (Arc<CertifiedKey>, Timestamp)>>,
+    /// The domains of which only certificates are stored that cannot be opened.
+    lost: RwLock<HashSet<String>>,
 }
 
 impl Present {
@@ -24,6 +26,7 @@ impl Present {
         Self {
             first,
             keys: RwLock::default(),
+            lost: RwLock::default(),
         }
     }
 
@@ -32,6 +35,7 @@ impl Present {
     pub(super) fn install(&self, service: &Service, directory: &str, stored: &[StoredCertificate]) {
         let mut stored: Vec<_> = stored.iter().collect();
         stored.sort_by_key(|one| (one.directory == directory, one.validity.until));
+        let mut lost = HashSet::new();
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         // The best one of a domain is the last.
         for certificate in stored {
@@ -42,12 +46,23 @@ impl Present {
                 Ok(key) => {
                     keys.insert(domain.clone(), (Arc::new(key), validity.until));
                 }
-                Err(why) => tracing::warn!("the certificate of {domain} cannot be used: {why}"),
+                Err(why) => {
+                    tracing::warn!("the certificate of {domain} cannot be used: {why}");
+                    lost.insert(domain.clone());
+                }
             }
         }
+        lost.retain(|domain| !keys.contains_key(domain));
+        *self.lost.write().unwrap_or_else(PoisonError::into_inner) = lost;
         if let Some(first) = keys.values().map(|(_, until)| *until).min() {
             service.metrics.certificate_expires(first);
         }
+    }
+
+    /// Whether handshakes for a domain get no certificate because its key cannot be opened.
+    pub(super) fn has_lost(&self, domain: &str) -> bool {
+        let lost = self.lost.read().unwrap_or_else(PoisonError::into_inner);
+        lost.contains(domain)
     }
 }
 

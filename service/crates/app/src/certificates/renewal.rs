@@ -12,10 +12,10 @@ use super::{Certificates, PAUSE};
 use crate::outage::Outage;
 use crate::service::Service;
 use crate::webhook_delivery;
-use domain::certificate::{LOOK, OBTAINED, is_due, next_attempt};
+use domain::certificate::{LOOK, OBTAINED, is_due, is_replaced_early, next_attempt};
 use domain::clock::{Millis, Timestamp};
 use domain::entropy;
-use storage::{AttemptEnd, ClaimedDomain, StorageError, StoredCertificate};
+use storage::{AttemptEnd, ClaimedDomain, StorageError, StoredCertificate, panics};
 
 /// Time limit of an attempt: half of the lease.
 const ATTEMPT: Duration = Duration::from_mins(5);
@@ -44,9 +44,13 @@ async fn round(service: &Service, certificates: &Certificates) -> Result<(), Sto
     for domain in &acme.domains {
         let mut of_domain = states.iter();
         let state = of_domain.find(|one| one.domain == *domain && one.directory == acme.directory);
+        let is_lost = certificates.present.has_lost(domain)
+            && state.is_some_and(|state| {
+                state.error.is_none() && is_replaced_early(state.next_at, now)
+            });
         // Reading first spares a transaction, which other nodes would wait for.
-        if is_due(state.map(|state| state.next_at), now) {
-            attend(service, certificates, domain).await?;
+        if is_lost || is_due(state.map(|state| state.next_at), now) {
+            attend(service, certificates, domain, is_lost).await?;
         }
     }
     Ok(())
@@ -57,16 +61,19 @@ async fn attend(
     service: &Service,
     certificates: &Certificates,
     domain: &str,
+    is_lost: bool,
 ) -> Result<(), StorageError> {
     let directory = &certificates.acme.directory;
     let storage = &service.storage;
-    let claimed = storage.claim_certificate(domain.to_owned(), directory.clone());
+    let claimed = storage.claim_certificate(domain.to_owned(), directory.clone(), is_lost);
     let Some(claimed) = claimed.await? else {
         return Ok(());
     };
     // A pause of an earlier attempt is over.
     certificates.authority.take_pause();
-    let attempt = timeout(ATTEMPT, attempt(service, certificates, &claimed));
+    // A panic is a failure, too: it has its pause, and raises the alert.
+    let attempt = panics::catch_async(attempt(service, certificates, &claimed));
+    let attempt = timeout(ATTEMPT, attempt);
     let ended = attempt.await.unwrap_or_else(|_| {
         let why = "The authority did not decide within five minutes.".to_owned();
         Err(OrderError::Other(why))
@@ -75,6 +82,9 @@ async fn attend(
     let end = match ended {
         Ok(end) => end,
         Err(error) => {
+            if matches!(error, OrderError::Panicked) {
+                service.metrics.task_panic();
+            }
             let why = error.for_people()?;
             let asked = certificates.authority.take_pause();
             let [chance] = entropy::bytes::<1>(&*service.entropy);

@@ -88,6 +88,10 @@ async fn lead(domains: Arc<[String]>, request: Request) -> Response {
     };
     let path = request.uri().path_and_query();
     let path = path.map_or("/", |path| path.as_str());
+    // `GET *` has no path. Behind the host, it would be a part of another name.
+    if !path.starts_with(['/', '?']) {
+        return nothing_here();
+    }
     Redirect::permanent(&format!("https://{host}{path}")).into_response()
 }
 
@@ -97,4 +101,68 @@ fn host(request: &Request) -> Option<String> {
     let named = named.and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
     let authority = request.uri().authority().cloned().or(named)?;
     Some(authority.host().trim_end_matches('.').to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::StatusCode;
+
+    use super::*;
+
+    /// Where a request is led to; `None` if it is refused.
+    async fn led(target: &str, host: &str) -> Option<String> {
+        let request = Request::builder()
+            .uri(target)
+            .header(header::HOST, host)
+            .body(Body::empty())
+            .unwrap();
+        let domains = ["tags.example.com".to_owned()];
+        let answer = lead(Arc::new(domains), request).await;
+        let to = answer.headers().get(header::LOCATION)?;
+        assert_eq!(answer.status(), StatusCode::PERMANENT_REDIRECT);
+        Some(to.to_str().unwrap().to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_request_is_led_to_no_host_but_ours() {
+        let ours = "tags.example.com";
+        for (target, host, to) in [
+            ("/t/a?b=c", ours, "https://tags.example.com/t/a?b=c"),
+            (
+                "//evil.example/",
+                ours,
+                "https://tags.example.com//evil.example/",
+            ),
+            (
+                "/@evil.example",
+                ours,
+                "https://tags.example.com/@evil.example",
+            ),
+            (
+                "http://tags.example.com",
+                "evil.example",
+                "https://tags.example.com/",
+            ),
+            (
+                "http://a@TAGS.example.com./x",
+                "",
+                "https://tags.example.com/x",
+            ),
+        ] {
+            assert_eq!(led(target, host).await.as_deref(), Some(to), "{target}");
+        }
+        for (target, host) in [
+            ("*", ours),
+            ("/", "tags.example.com@evil.example"),
+            ("/", "tags.example.com.evil.example"),
+            ("/", "eviltags.example.com"),
+            ("/", "tags.example.com/x"),
+            ("/", ""),
+            ("http://evil.example/", ours),
+            ("http://tags.example.com@evil.example/", ours),
+        ] {
+            assert_eq!(led(target, host).await, None, "{target} {host}");
+        }
+    }
 }

@@ -6,7 +6,8 @@ use super::webhooks::outbox;
 use super::{Query, Transaction};
 use crate::value::{Row, Value, values};
 use crate::{Access, AttemptEnd, CertificateState, ClaimedDomain, StorageError, StoredCertificate};
-use domain::certificate::{ALERT_AT, LEASE, Validity, is_due};
+use domain::certificate::{ALERT_AT, LEASE, Validity, is_due, is_replaced_early};
+use domain::clock::Timestamp;
 use domain::webhook::{Alert, EventKind, object};
 
 /// The operations on certificates. `directory` is the URL of the authority's directory.
@@ -51,15 +52,17 @@ impl Access {
         .await
     }
 
-    /// Claims a domain for an attempt, if one is due; `None` if not.
+    /// Claims a domain for an attempt, if one is due; `None` if not. `is_lost`: the caller cannot
+    /// open the key of the present certificate.
     pub async fn claim_certificate(
         &self,
         domain: String,
         directory: String,
+        is_lost: bool,
     ) -> Result<Option<ClaimedDomain>, StorageError> {
-        let arguments = (domain, directory);
+        let arguments = (domain, directory, is_lost);
         self.change("claim_certificate", arguments, |tx, arguments| {
-            Box::pin(claim(tx, &arguments.0, &arguments.1))
+            Box::pin(claim(tx, &arguments.0, &arguments.1, arguments.2))
         })
         .await
     }
@@ -178,23 +181,26 @@ async fn claim(
     tx: &mut dyn Transaction,
     domain: &str,
     directory: &str,
+    is_lost: bool,
 ) -> Result<Option<ClaimedDomain>, StorageError> {
     let now = tx.now();
     let key = values![domain, directory];
-    let sql = "SELECT next_at FROM certificate_states WHERE domain = ?1 AND directory = ?2";
-    let next_at = match tx.row(sql, &key).await? {
-        Some(mut row) => row.take()?,
-        None => None,
-    };
-    if !is_due(next_at, now) {
-        return Ok(None);
+    let sql =
+        "SELECT next_at, attempts FROM certificate_states WHERE domain = ?1 AND directory = ?2";
+    if let Some(mut row) = tx.row(sql, &key).await? {
+        let (next_at, attempts): (Timestamp, u32) = (row.take()?, row.take()?);
+        // Attempts that run or failed keep to their pause.
+        let is_early = is_lost && attempts == 0 && is_replaced_early(next_at, now);
+        if !is_early && !is_due(Some(next_at), now) {
+            return Ok(None);
+        }
     }
-    let sql = "INSERT INTO certificate_states (domain, directory, attempts, next_at, tried_at)
-             VALUES (?1, ?2, 1, ?3, ?4)
+    let sql = "INSERT INTO certificate_states (domain, directory, attempts, failures, next_at)
+             VALUES (?1, ?2, 1, 0, ?3)
          ON CONFLICT (domain, directory) DO UPDATE SET attempts = certificate_states.attempts + 1,
-             next_at = excluded.next_at, tried_at = excluded.tried_at
+             next_at = excluded.next_at
          RETURNING attempts";
-    let values = values![domain, directory, now.plus(LEASE), now];
+    let values = values![domain, directory, now.plus(LEASE)];
     let attempt = tx.write_one(sql, &values).await?.take()?;
     let sql = "SELECT domain, directory, chain, key, valid_from, until FROM certificates
          WHERE domain = ?1 AND directory = ?2";
@@ -219,19 +225,26 @@ async fn finish(
         AttemptEnd::Stays { next_at } | AttemptEnd::Obtained { next_at, .. } => (0, next_at, None),
         AttemptEnd::Failed { why, next_at } => (*attempt, next_at, Some(why)),
     };
+    // Not the attempts: a node that ended in the middle of the third one must not hide the alert.
     let sql = "UPDATE certificate_states
-         SET attempts = ?4, next_at = ?5, error = ?6, token = NULL, answer = NULL
-         WHERE domain = ?1 AND directory = ?2 AND attempts = ?3";
-    let values = values![domain, directory, *attempt, attempts, *next_at, error];
-    if tx.execute(sql, &values).await? == 0 {
+         SET attempts = ?4, next_at = ?5, error = ?6, token = NULL, answer = NULL,
+             failures = CASE WHEN ?7 THEN failures + 1 ELSE 0 END
+         WHERE domain = ?1 AND directory = ?2 AND attempts = ?3
+         RETURNING failures";
+    let failed = error.is_some();
+    let values = values![
+        domain, directory, *attempt, attempts, *next_at, error, failed
+    ];
+    let Some(mut ended) = tx.write(sql, &values).await?.pop() else {
         return Ok(None);
-    }
+    };
+    let failures: u32 = ended.take()?;
     match end {
         AttemptEnd::Obtained { certificate, .. } => {
             store(tx, certificate).await?;
             Ok(None)
         }
-        AttemptEnd::Failed { why, .. } if *attempt == ALERT_AT => {
+        AttemptEnd::Failed { why, .. } if failures == ALERT_AT => {
             tell(tx, claimed, why).await.map(Some)
         }
         AttemptEnd::Stays { .. } | AttemptEnd::Failed { .. } => Ok(None),
