@@ -136,7 +136,10 @@ impl Authority {
             .env("TAPDESK_ACME", domains)
             .env("TAPDESK_ACME_DIRECTORY", &self.directory)
             .env("TAPDESK_ACME_CA", &self.trusted().to_string_lossy())
-            .env("TAPDESK_HTTP_LISTEN", &format!("127.0.0.1:{challenge_port}"))
+            .env(
+                "TAPDESK_HTTP_LISTEN",
+                &format!("127.0.0.1:{challenge_port}"),
+            )
             .env("TAPDESK_HTTPS_LISTEN", &format!("127.0.0.1:{tls_port}"))
             .env("TAPDESK_TEST_CLOCK", "1")
     }

@@ -7,9 +7,9 @@ use axum::response::Response;
 
 use crate::admin::Asked;
 use crate::admin::pictures;
-use crate::schema::Binary;
 use crate::error::{ApiError, BadBody, Common, NotFound, Written};
 use crate::picture;
+use crate::schema::Binary;
 use domain::settings::PageLogo;
 
 /// Get the logo of plain pages
