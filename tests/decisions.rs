@@ -12,6 +12,7 @@ mod limits;
 mod macros;
 mod page_kit;
 mod payload;
+mod plain_pages;
 mod repeats;
 mod revisions;
 mod rolling_key;

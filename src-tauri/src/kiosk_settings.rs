@@ -9,7 +9,7 @@ use tapdesk_service::field_error::FieldError;
 use tapdesk_service::id::GroupId;
 
 use self::host::parse_host;
-pub use self::pin_hash::PinHash;
+pub(crate) use self::pin_hash::PinHash;
 
 /// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::carriers::Carriers;
 use crate::keychain::KeyStore;
+use crate::release::Releases;
 use crate::rotation::RotationProgress;
 
 /// The id of the connection to the service in this process.
@@ -103,6 +104,8 @@ pub struct Ready {
     pub key_store: KeyStore,
     /// Path of the embedded service's SQLite file.
     pub database: String,
+    /// Where to look for newer versions of this program, and the newer one that was found.
+    pub releases: Releases,
 }
 
 /// A service that the screens can show.

@@ -50,8 +50,9 @@ async fn an_unknown_route_is_404_in_the_envelope_of_its_part() {
         let answer = service.admin(Method::GET, path, json!(null)).await;
         assert_problem(&answer, 404);
     }
+    // People open the host without a tag.
+    assert_page(&service.get("/").answer().await, 200);
     for path in [
-        "/",
         "/nowhere",
         "/favicon.ico",
         "/admin",

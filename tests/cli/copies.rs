@@ -60,16 +60,13 @@ async fn begins_at_that_moment(copy: &ServiceProcess, webhook: &str, tag: &TestT
     receiver.wait_for(1).await;
     // A second tap shows that due deliveries were processed.
     copy.tap(&tag.path()).await;
-    let received = receiver.wait_for(2).await;
-    let mut received: Vec<_> = received
+    let arrived = receiver.wait_for(2).await;
+    let mut arrived: Vec<_> = arrived
         .iter()
         .map(|one| one.json()["data"]["id"].clone())
         .collect();
-    received.sort_by_key(Value::as_i64);
-    assert_eq!(
-        received,
-        [json!(last), json!(copy.last_interaction().await)]
-    );
+    arrived.sort_by_key(Value::as_i64);
+    assert_eq!(arrived, [json!(last), json!(copy.last_interaction().await)]);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod backup;
 mod doctor;
+mod earlier;
 mod refusals;
 mod secrets;
 mod token;

@@ -8,7 +8,9 @@ use tapdesk_service::{Exposure, router};
 use tapdesk_tests::{Client, TestService};
 
 /// Public routes: for anyone, with any host name, on every listener.
-const PUBLIC: [&str; 11] = [
+const PUBLIC: [&str; 13] = [
+    "/.well-known/apple-app-site-association",
+    "/.well-known/assetlinks.json",
     CAPITALS,
     "/health",
     "/kit/1",

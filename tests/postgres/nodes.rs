@@ -137,6 +137,24 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
+/// The logo is beside the other settings.
+#[tokio::test]
+async fn a_logo_that_is_set_on_one_node_is_on_pages_of_the_other_within_a_second() {
+    let database = TestDatabase::create().await;
+    let [one, other] = two(&database).await;
+    let tag = one.tag(json!({"name": "Bottle"})).await;
+    let picture = include_bytes!("../../src-tauri/icons/32x32.png").to_vec();
+    let request = one.admin_request(Method::PUT, "/settings/logo");
+    request.body(picture).answer().await.expect(200);
+    let pages = json!({"pages": {"name": "Grand Cru"}});
+    one.admin_patch("/settings", pages).await;
+    within_a_second(&other, &tag, |tap| {
+        let page = &tap.answer.body;
+        page.contains("src=\"/media/logo-") && page.contains("Grand Cru")
+    })
+    .await;
+}
+
 /// Groups have a cache of their own.
 #[tokio::test]
 async fn a_patch_of_a_group_on_one_node_holds_at_taps_of_the_other_within_a_second() {
@@ -335,14 +353,14 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     for _ in 0..10 {
         assert_eq!(other.tap(&tag.path()).await.status, 302);
     }
-    let received = receiver.wait_for(410).await;
-    let ids: HashSet<_> = received.iter().map(tapdesk_tests::Received::id).collect();
+    let arrived = receiver.wait_for(410).await;
+    let ids: HashSet<_> = arrived.iter().map(tapdesk_tests::Received::id).collect();
     assert_eq!(
-        (received.len(), ids.len()),
+        (arrived.len(), ids.len()),
         (410, 410),
         "none is sent by both"
     );
-    for one in &received {
+    for one in &arrived {
         one.verify(&secret);
     }
 }
@@ -466,4 +484,32 @@ async fn first_taps_of_one_unlisted_chip_on_both_nodes_create_one_tag() {
     let scans: u64 = counts.map(|tag| tag["scan_count"].as_u64().unwrap()).sum();
     assert_eq!(scans, 41);
     assert_eq!(count("unlisted-chips").await.0, 0);
+}
+
+/// Both nodes have the tag in memory, and find it by its slug in capitals. Then another tag gets
+/// the slug in another case on one of them.
+#[tokio::test]
+async fn a_slug_in_capitals_names_nobody_on_any_node_once_another_tag_has_it() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let status = async |node: usize, path: &str| nodes[node].tap(path).await.status;
+    for (slug, twin) in [("cask-0001", "Cask-0001"), ("Cask-0002", "cask-0002")] {
+        let (exact, capitals) = (format!("/t/{slug}"), format!("/t/{}", slug.to_uppercase()));
+        nodes[0].redirecting_tag(json!({"slug": slug})).await;
+        for node in [0, 1] {
+            for path in [&exact, &capitals, &capitals] {
+                assert_eq!(status(node, path).await, 302, "{path}");
+            }
+        }
+        nodes[0].redirecting_tag(json!({"slug": twin})).await;
+        assert_eq!(status(0, &capitals).await, 404, "{twin}");
+        eventually("the other node knows the twin", async || {
+            (status(1, &capitals).await == 404).then_some(())
+        })
+        .await;
+        for node in [0, 1] {
+            for path in [&exact, &format!("/t/{twin}")] {
+                assert_eq!(status(node, path).await, 302, "{path}");
+            }
+        }
+    }
 }

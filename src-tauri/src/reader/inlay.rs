@@ -206,7 +206,9 @@ pub fn may_have_counted(log: &[Exchange]) -> bool {
 pub fn uid_in(log: &[Exchange]) -> Option<String> {
     let reported = log.first()?.answer.strip_suffix("9000")?;
     let digits = LENGTHS.map(|bytes| 2 * bytes);
-    digits.contains(&reported.len()).then(|| reported.to_owned())
+    digits
+        .contains(&reported.len())
+        .then(|| reported.to_owned())
 }
 
 fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {

@@ -59,7 +59,8 @@ async fn a_change_of_many_rows_is_told_once() {
     let marker = service.tag(json!({"name": "Bottle 41"})).await;
     let mut listener = Listener::at(&service, "").await;
     let many = change("tags", &Value::Null);
-    let rows: String = (0..TAGS).map(|n| format!("bottle-{n}\n")).collect();
+    let rows: Vec<String> = (0..TAGS).map(|n| format!("bottle-{n}\n")).collect();
+    let rows = rows.concat();
     let import = service
         .admin_request(Method::POST, "/tags/import")
         .header("content-type", "text/csv")
@@ -95,6 +96,29 @@ async fn a_payload_that_was_read_changes_its_interaction() {
         1,
         "the event comes after it"
     );
+}
+
+/// Some of its steps are operations that each database implements by itself.
+#[tokio::test]
+async fn an_erasure_is_told_once_and_that_of_a_visitor_may_change_several_interactions() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    let tap = service.last_interaction().await;
+    let mut listener = Listener::at(&service, "").await;
+    let of_many = change("interactions", &Value::Null);
+    for (path, expected) in [
+        (format!("/interactions/{tap}/visitor"), of_many.clone()),
+        (
+            format!("{}/traces", tag.admin_path()),
+            change("tags", &tag.id.into()),
+        ),
+        ("/interactions/no-tag/traces".to_owned(), of_many),
+    ] {
+        let erased = service.admin(Method::DELETE, &path, Value::Null).await;
+        assert!(erased.status < 300, "{path}: {}", erased.body);
+        assert_eq!(listener.next_change().await, expected, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -203,7 +203,7 @@ fn pgm_of(image: &Page) -> Vec<u8> {
     pgm
 }
 
-/// The contents of all codes that ZXing finds on a page, sorted.
+/// The contents of all codes that `ZXing` finds on a page, sorted.
 pub(super) fn whole(page: &Page) -> Vec<String> {
     const READER: &str = "import json, zxingcpp\n\
         kind, size, most, pixels = open('page.pgm', 'rb').read().split(b'\\n', 3)\n\

@@ -91,6 +91,21 @@ async fn of_an_animated_logo_the_first_frame_is_printed() {
     assert_eq!(code.len(), 1);
 }
 
+/// Sends a request with a changed design, and demands that the field is refused with these words.
+async fn refuse(service: &TestService, change: Value, field: &str, words: &str) {
+    let mut request = json!({"select": {"filter": {}}, "format": "pdf", "label_mm": [50, 30]});
+    for (name, value) in change.as_object().unwrap() {
+        request[name] = value.clone();
+    }
+    let refused = service
+        .admin(Method::POST, "/labels", request)
+        .await
+        .expect(422);
+    assert_eq!(refused["errors"][0]["field"], field, "{refused}");
+    let said = refused["detail"].as_str().unwrap();
+    assert!(said.contains(words), "{said}");
+}
+
 #[tokio::test]
 async fn designs_that_cannot_be_printed_or_read_are_refused_in_words() {
     let (service, _) = tags(2).await;
@@ -169,6 +184,15 @@ async fn designs_that_cannot_be_printed_or_read_are_refused_in_words() {
             "text",
             "at most 8 lines",
         ),
+    ] {
+        refuse(&service, change, field, words).await;
+    }
+}
+
+#[tokio::test]
+async fn sheets_that_cannot_be_printed_are_refused_in_words() {
+    let (service, _) = tags(2).await;
+    for (change, field, words) in [
         (
             json!({"sheet": {"page": "a4", "columns": 5, "rows": 8}}),
             "sheet.columns",
@@ -210,17 +234,7 @@ async fn designs_that_cannot_be_printed_or_read_are_refused_in_words() {
             "Only a PDF",
         ),
     ] {
-        let mut request = json!({"select": {"filter": {}}, "format": "pdf", "label_mm": [50, 30]});
-        for (name, value) in change.as_object().unwrap() {
-            request[name] = value.clone();
-        }
-        let refused = service
-            .admin(Method::POST, "/labels", request)
-            .await
-            .expect(422);
-        assert_eq!(refused["errors"][0]["field"], field, "{refused}");
-        let said = refused["detail"].as_str().unwrap();
-        assert!(said.contains(words), "{said}");
+        refuse(&service, change, field, words).await;
     }
 }
 

@@ -313,6 +313,15 @@ async fn what_a_list_does_not_understand_is_refused_in_words() {
         ("colour=red", "There is no query parameter \"colour\""),
         ("simulated=maybe", "unknown variant `maybe`"),
         ("after=bm8", "after is not a cursor"),
+        // Cursors that nobody got: {"name":["\u0000",1]} and {"attribute":[5,1]}.
+        (
+            "sort=name&after=eyJuYW1lIjpbIlx1MDAwMCIsMV19",
+            "after is not a cursor",
+        ),
+        (
+            "sort=attribute.lot&after=eyJhdHRyaWJ1dGUiOls1LDFdfQ",
+            "after is not a cursor",
+        ),
         (
             &format!("after={after}"),
             "after is a place in another order",
@@ -325,6 +334,13 @@ async fn what_a_list_does_not_understand_is_refused_in_words() {
             .await;
         let detail = answer.expect(422)["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(part), "{query}: {detail}");
+    }
+    // {"attribute":["l03",9223372036854775807]} is a place as any: both tags have no value.
+    let place = "eyJhdHRyaWJ1dGUiOlsibDAzIiw5MjIzMzcyMDM2ODU0Nzc1ODA3XX0";
+    for sort in ["attribute.lot", "-attribute.lot"] {
+        let path = format!("/tags?sort={sort}&after={place}");
+        let found = service.admin_get(&path).await;
+        assert_eq!(names(found["items"].as_array().unwrap()).len(), 2);
     }
 }
 

@@ -34,7 +34,7 @@ async fn a_seal_that_is_open_is_told_when_it_was_not_open_before() {
             expected.push((json!("tag.tampered"), id.clone(), json!(seal)));
         }
     }
-    let mut received: Vec<(Value, Value, Value)> = receiver
+    let mut arrived: Vec<(Value, Value, Value)> = receiver
         .wait_for(expected.len())
         .await
         .iter()
@@ -45,8 +45,8 @@ async fn a_seal_that_is_open_is_told_when_it_was_not_open_before() {
         })
         .collect();
     // Several deliveries run in parallel, so the order differs.
-    for all in [&mut received, &mut expected] {
+    for all in [&mut arrived, &mut expected] {
         all.sort_by_key(|(kind, id, _)| (id.as_i64(), kind.to_string()));
     }
-    assert_eq!(received, expected);
+    assert_eq!(arrived, expected);
 }

@@ -463,3 +463,50 @@ async fn a_slug_with_a_code_that_is_twice_or_too_long_is_malformed() {
     assert_eq!(tap(&service, &good).await.status, 302);
     assert_eq!(last(&service).await.0, json!(true), "nothing was used up");
 }
+
+#[tokio::test]
+async fn a_path_in_another_case_is_a_template_s_if_no_template_has_it_exactly() {
+    let service = TestService::start().await;
+    let named = settings("https://tags.example/Wine/{slug}?uid={uid}&ctr={counter}&cmac={mac}");
+    let named_id = template(&service, &named, &[]).await;
+    let tag = service
+        .redirecting_tag(json!({"slug": "Bottle-1907"}))
+        .await;
+    let mut chip = Chip::new(
+        named,
+        InlayKeys::Aes(Keys {
+            meta: None,
+            file: key("22"),
+        }),
+    );
+    service.inlay(inlay_json(&chip, named_id, Some(&tag))).await;
+    for place in [
+        "/Wine/Bottle-1907",
+        "/WINE/BOTTLE-1907",
+        "/wine/bottle-1907",
+    ] {
+        let url = chip
+            .url(Some(&tag.slug))
+            .replace("/Wine/Bottle-1907", place);
+        assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        assert_eq!(last(&service).await.0, json!(true), "{url}");
+        for appended in ["", "/", "&brid=1"] {
+            let url = format!("{place}{appended}");
+            assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        }
+    }
+
+    // Without a slug, and with another template in capitals.
+    let one = settings("https://tags.example/Item?picc_data={picc}&cmac={mac}");
+    let one_id = template(&service, &one, &["11"]).await;
+    let mut chip = Chip::new(one, aes("11", "22"));
+    service.inlay(inlay_json(&chip, one_id, Some(&tag))).await;
+    let url = chip.url(None).replace("/Item", "/ITEM");
+    assert_eq!(tap(&service, &url).await.status, 302);
+    let other = settings("https://tags.example/ITEM?picc_data={picc}&cmac={mac}");
+    template(&service, &other, &["33"]).await;
+    for (place, status) in [("/Item", 302), ("/ITEM", 404), ("/item", 302)] {
+        let url = chip.url(None).replace("/Item", place);
+        assert_eq!(tap(&service, &url).await.status, status, "{url}");
+    }
+}

@@ -41,9 +41,10 @@ use domain::caller::Caller;
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::{InteractionId, TagId};
+use domain::image_type::ImageType;
 use domain::keyring::Keyring;
 use domain::rolling_key::KeyMask;
-use domain::settings::{Layers, Overrides, Settings};
+use domain::settings::{Layers, Overrides, PageLogo, Settings};
 use inlay::Uid;
 use storage::{Access, Invalid, SettingsEdit, Storage, StorageError};
 
@@ -130,7 +131,10 @@ pub struct Shared {
     /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
     settings: RwLock<Arc<Settings>>,
-    /// The stored settings. The lock is held until changed settings are in force.
+    /// The logo of plain pages.
+    page_logo: RwLock<Option<Arc<PageLogo>>>,
+    /// The stored settings. The lock is held until changed settings, or a changed logo, are in
+    /// force.
     stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
@@ -143,6 +147,21 @@ impl Shared {
     pub fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
+
+    /// The logo of plain pages.
+    pub fn page_logo(&self) -> Option<Arc<PageLogo>> {
+        self.page_logo
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn show_page_logo(&self, logo: Option<PageLogo>) {
+        *self
+            .page_logo
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = logo.map(Arc::new);
+    }
 }
 
 impl Service {
@@ -152,6 +171,7 @@ impl Service {
         let storage = parts.storage.as_service();
         let secrets = storage.secrets().await?;
         let stored = storage.settings().await?;
+        let page_logo = storage.page_logo().await?;
         let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
         let keyring = Arc::new(parts.keyring);
         let templates = TemplateCache::new(storage.clone(), Arc::clone(&keyring));
@@ -188,6 +208,7 @@ impl Service {
             keyring,
             layers: parts.layers,
             settings: RwLock::new(Arc::new(settings)),
+            page_logo: RwLock::new(page_logo.map(Arc::new)),
             stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),
             backing_up: tokio::sync::Mutex::default(),
@@ -235,10 +256,31 @@ impl Service {
         Ok(stored)
     }
 
-    /// Puts the stored settings in force, if another node has changed them.
+    /// Sets the logo of plain pages, and shows it from the next page on.
+    pub async fn set_page_logo(
+        &self,
+        media_type: ImageType,
+        bytes: Vec<u8>,
+    ) -> Result<PageLogo, StorageError> {
+        let _one_change = self.stored_settings.lock().await;
+        let logo = self.storage.set_page_logo(media_type, bytes).await?;
+        self.show_page_logo(Some(logo.clone()));
+        Ok(logo)
+    }
+
+    /// Deletes the logo of plain pages. `None` if there is none.
+    pub async fn delete_page_logo(&self) -> Result<Option<()>, StorageError> {
+        let _one_change = self.stored_settings.lock().await;
+        let deleted = self.storage.delete_page_logo().await?;
+        self.show_page_logo(None);
+        Ok(deleted)
+    }
+
+    /// Puts the stored settings and the logo in force, if another node has changed them.
     pub async fn follow_settings(&self) -> Result<(), StorageError> {
         let mut known = self.stored_settings.lock().await;
         self.tag_address.forget();
+        self.show_page_logo(self.storage.page_logo().await?);
         let stored = self.storage.settings().await?;
         if stored != *known {
             self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);

@@ -129,7 +129,9 @@ impl ResourceKind {
             Self::UnlistedChips => None,
             _ => parts.next().and_then(|id| id.parse().ok()),
         };
-        Some((kind, id))
+        // The visitor of a tap made others, too, and what they entered is in tags and submissions.
+        let is_visitor = kind == Self::Interactions && parts.next() == Some("visitor");
+        Some((kind, id.filter(|_| !is_visitor)))
     }
 
     /// The scope that reads resources of this kind.
@@ -186,6 +188,8 @@ mod tests {
                 "unlisted-chips/04123456789012",
                 Some((Kind::UnlistedChips, None)),
             ),
+            ("interactions/5", Some((Kind::Interactions, Some(5)))),
+            ("interactions/5/visitor", Some((Kind::Interactions, None))),
             ("labels", None),
             ("", None),
         ] {

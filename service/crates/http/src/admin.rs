@@ -68,6 +68,11 @@ fn routes(purpose: Purpose) -> Routes {
         ))
         .admin(routes!(backup::run_schedule))
         .admin(routes!(settings::get, settings::update))
+        .admin(routes!(
+            settings::logo,
+            settings::set_logo,
+            settings::delete_logo
+        ))
         .read(routes!(tag_url::get))
         .read(routes!(tag_url::carried))
         .admin(routes!(tag_url::check))

@@ -41,6 +41,8 @@ use app::payload::Payload;
         public::stand_in::stand_in,
         public::kit::script,
         public::kit::page,
+        public::app_links::ios,
+        public::app_links::android,
         public::probes::health,
         public::probes::ready
     ),

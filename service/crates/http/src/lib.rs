@@ -2,7 +2,7 @@
 //!
 //! | Modules | Subject |
 //! |---|---|
-//! | `public` | taps, the two operations of a rolling key, forms, images, the page kit, health |
+//! | `public` | taps, the two operations of a rolling key, forms, images, the page kit, apps of a host, health; the way to https |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
 //! | `auth` | the caller of a request: its address, and whether it may call the route |
 //! | `admins` | the valid admin tokens, and their rights |
@@ -49,7 +49,8 @@ use tracing::Instrument as _;
 pub use admin::openapi;
 pub use auth::origin::Peer;
 pub use countries::Countries;
-pub use serve::{Limits, listen, serve};
+pub use public::{plain_router, with_hsts};
+pub use serve::{Limits, listen, serve, serve_tls};
 pub use state::AppState;
 
 use auth::access::{self, Audience};
@@ -82,6 +83,14 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .route("/kit/1", get(public::kit_page))
         // As the script's address reads without its name.
         .route("/kit/1/", get(public::kit_page))
+        .route(
+            "/.well-known/apple-app-site-association",
+            get(public::app_links::ios),
+        )
+        .route(
+            "/.well-known/assetlinks.json",
+            get(public::app_links::android),
+        )
         .route("/health", get(public::health))
         .route("/ready", get(public::ready));
     let router = match exposure {

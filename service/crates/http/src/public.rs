@@ -1,11 +1,14 @@
 //! Public routes: taps, the two operations of a rolling key, the page kit, and health.
 
+pub(super) mod app_links;
 mod as_service;
 pub(super) mod data;
 pub(super) mod form;
+mod home;
 pub(super) mod kit;
 pub(super) mod media;
 pub(super) mod payload;
+mod plain;
 pub(super) mod probes;
 mod reached;
 pub(super) mod stand_in;
@@ -23,6 +26,7 @@ pub(super) use data::data;
 pub(super) use kit::{page as kit_page, script as kit_script};
 pub(super) use media::media;
 pub(super) use payload::payload;
+pub use plain::{plain_router, with_hsts};
 pub(super) use probes::{health, ready};
 pub(super) use stand_in::stand_in;
 pub(super) use tap::{respond, tap, tap_by_template};

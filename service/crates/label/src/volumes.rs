@@ -108,11 +108,11 @@ mod tests {
             texts: Vec::new(),
         };
         let labels: Vec<_> = (0..31).map(label).collect();
-        let printed = labels.chunks(10).map(|some| printer.print(some).unwrap());
-        let mut pieces: Vec<_> = printed.collect();
+        let pieces = labels.chunks(10).map(|some| printer.print(some).unwrap());
+        let mut pieces: Vec<_> = pieces.collect();
         pieces.push(printer.finish().unwrap());
         // One of the 24 is used, so the 23rd label ends the first PDF.
-        let lengths = pieces.iter().map(|piece| piece.is_empty());
+        let lengths = pieces.iter().map(Vec::is_empty);
         assert!(lengths.eq([true, true, false, true, false]));
         let has = |piece: &[u8], text: &str| {
             piece

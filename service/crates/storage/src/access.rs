@@ -22,7 +22,7 @@ use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
 use domain::caller::Caller;
 use domain::scope::Reach;
-use request::Request;
+use request::{Held, Request, Unsettled};
 
 /// An open database. It has no operation on data; those need an [`Access`].
 ///
@@ -147,10 +147,10 @@ pub struct Access {
 impl Access {
     /// The sender of the request; `None` for the service itself.
     pub(crate) fn caller(&self) -> Option<&Arc<Caller>> {
-        self.request().map(Request::caller)
+        self.request().map(|request| request.caller())
     }
 
-    fn request(&self) -> Option<&Request> {
+    fn request(&self) -> Option<&Arc<Request>> {
         match &self.who {
             Who::Service => None,
             Who::Caller(request) => Some(request),
@@ -161,6 +161,12 @@ impl Access {
     pub fn reach(&self) -> &Reach {
         self.caller()
             .map_or(&Reach::EVERYTHING, |caller| &caller.reach)
+    }
+
+    /// Counts as a change of the request once it is dropped: for operations that a database
+    /// implements by itself. `None` for the service.
+    fn begin_change(&self) -> Option<Unsettled<'_>> {
+        self.request().map(|request| request.begin_change())
     }
 
     /// Whether the operations are limited to some experiences.
@@ -246,8 +252,11 @@ impl Access {
                 operation,
                 caller: Arc::clone(request.caller()),
             });
-            let changed = each!(self, db => db.run_change(name, on_behalf).await)?;
-            let changed: callers::Changed = unerased(changed);
+            let held = Box::new(Held::by(request, on_behalf));
+            let unsettled = request.begin_change();
+            let changed = each!(self, db => db.run_change(name, held).await);
+            unsettled.end();
+            let changed: callers::Changed = unerased(changed?);
             if changed.recorded {
                 request.caller().set_recorded();
             }

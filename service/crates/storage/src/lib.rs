@@ -23,6 +23,7 @@ mod administration;
 mod audit;
 mod backups;
 pub mod catalogue;
+mod certificates;
 mod conflict;
 mod deferred;
 mod encoding_runs;
@@ -70,6 +71,7 @@ pub use audit::AuditFilter;
 pub use backups::{
     BackupContent, BackupResult, BackupSchedule, BackupSeal, ScheduleEdit, SealedForBackups,
 };
+pub use certificates::{AttemptEnd, CertificateState, ClaimedDomain, StoredCertificate};
 pub use conflict::{Conflict, InUse, Invalid};
 // Many operations take a precondition: the version of a resource that an edit expects.
 pub use domain::revision::Precondition;

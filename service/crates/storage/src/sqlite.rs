@@ -43,8 +43,8 @@ use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    OpenError, check_audit, check_rows, check_sqlite, examine, notification_trouble,
-    scheduled_backups,
+    OpenError, certificate_states, check_audit, check_rows, check_sqlite, examine,
+    notification_trouble, scheduled_backups,
 };
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
@@ -303,20 +303,15 @@ impl SqliteStorage {
         Ok(offset)
     }
 
-    #[cfg(unix)]
     pub(crate) fn free_space(&self) -> Option<u64> {
-        let disk = rustix::fs::statvfs(&self.path).ok()?;
-        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn free_space(&self) -> Option<u64> {
-        None
+        place::free_space(&self.path)
     }
 
     pub(crate) fn tell(&self, event: Event) {
-        // An error means that there is no listener.
-        let _ = self.events.send(event.into());
+        // Payload reads tell an event each: without a listener, they pay nothing for it.
+        if self.events.receiver_count() > 0 {
+            let _ = self.events.send(event.into());
+        }
     }
 
     /// The same as [`Self::tell`]: there is one node.

@@ -178,6 +178,8 @@ pub struct TagTap {
     pub tag: Tag,
     /// The inlays on the tag.
     pub inlays: TagInlays,
+    /// Whether no other slug, present or former, is the same as the tag's but for ASCII case.
+    pub is_only_spelling: bool,
 }
 
 /// The inlays on a tag, in the form that a tap needs.

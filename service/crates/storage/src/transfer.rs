@@ -28,7 +28,8 @@ pub enum EndError {
     /// An older version of this program made the source.
     #[error(
         "{name} was made by an older Tapdesk (format {found}, this one knows {known}). \
-         Serve it once with this version, which upgrades it, and move it then."
+         Upgrade it with this version, and move it then: serve a SQLite file once, or run tapdesk-service \
+         upgrade-database for PostgreSQL."
     )]
     Older {
         /// The source's name in messages.

@@ -5,6 +5,7 @@ import { get, getVersion, patchVersion, post } from "../api/client";
 import { rights } from "../stores/rights.svelte";
 import { settings } from "../stores/settings";
 import { perConnection } from "../api/connection.svelte";
+import { atMostEvery } from "../api/atMostEvery";
 import { follow } from "../api/following";
 import { shell } from "../shell/shell.svelte";
 import { hostOf, isLoopback, isNumeric } from "./typed";
@@ -15,6 +16,9 @@ export type AddressReason = NonNullable<TagUrlCheck["reason"]>;
 /** Addresses that may be used without proof while this window is open. */
 const AGREED = "tapdesk.agreed-addresses";
 const agreedBefore = (): string[] => JSON.parse(sessionStorage.getItem(AGREED) ?? "[]") as string[];
+
+/** The pause before it is loaded again, in milliseconds: changes often come in groups. */
+const PAUSE_MS = 200;
 
 class Address {
   /** The address of the setting with its last result; null until it is known. */
@@ -108,11 +112,10 @@ class Address {
 
   /** Follows it, because a phone may prove it, or another person change it; for `$effect`. */
   follow(): () => void {
-    return follow(
-      "/tag-url",
-      () => ({}),
-      () => void this.load().catch(() => undefined),
-    );
+    const again = atMostEvery(PAUSE_MS, () => this.load().catch(() => undefined));
+    // The address is a setting; its proof is not.
+    const stops = ["/tag-url", "/settings"].map((path) => follow(path, () => ({}), again));
+    return () => stops.forEach((stop) => stop());
   }
 }
 

@@ -8,6 +8,7 @@ export interface About {
   id?: unknown;
   tag_id?: unknown;
   experience_id?: unknown;
+  simulated?: unknown;
 }
 
 const firstOf = (path: string): string => path.split("/")[1] ?? "";
@@ -32,6 +33,9 @@ export function eventConcerns(event: LiveEvent, path: string, about: About): boo
   }
   if (!HEARD[event.event].includes(part)) return false;
   const named: Record<string, unknown> = { ...event };
+  // The simulator shows many inlays and tags, and real taps can be many.
+  const isSimulated = part === "simulator" || about.simulated === "true";
+  if (isSimulated && named.simulated === false) return false;
   const own = { tags: named.tag_id, interactions: named.interaction_id }[part];
   const agrees = (wanted: unknown, given: unknown) => wanted === undefined || given === undefined || wanted === given;
   return agrees(about.id, own) && agrees(about.tag_id, named.tag_id) && agrees(about.experience_id, named.experience_id);
@@ -49,7 +53,8 @@ const ALSO: [write: RegExp, parts: readonly string[]][] = [
   [/^\/(unlisted-chips|url-templates\/\d+\/unlisted)/, ["tags", "inlays", "url-templates", "unlisted-chips"]],
   [/^\/(encodings|encoding-runs|backup)/, ["encoding-root", "inlays"]],
   [/^\/encodings/, ["encoding-runs", "tags"]],
-  [/^\/interactions/, ["submissions", "tags"]],
+  // An erasure. An event of one interaction says that its trace has a new note, which can be often.
+  [/^\/interactions(?!\/\d+$)/, ["submissions", "tags"]],
   [/^\/submissions/, ["interactions", "tags"]],
   [/^\/experiences/, ["submissions"]],
 ];

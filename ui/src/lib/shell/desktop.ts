@@ -59,6 +59,7 @@ export async function shellState(): Promise<ShellState> {
     lost: null,
     key_store: { kind: "file", text: "" },
     database: "",
+    releases: { source: null, looked_at: null, found: null, problem: null },
   };
 }
 
@@ -92,6 +93,10 @@ export const fixPort = (port: number | null) => shell<void>("fix_port", { port }
 export const keepPort = () => shell<void>("keep_port");
 /** Allows phones of this network to reach the listener, or not. */
 export const allowPhones = (allowed: boolean) => shell<void>("allow_phones", { allowed });
+/** Sets where to look for newer versions of the desktop, and looks there; an empty URL ends it. */
+export const chooseReleaseSource = (url: string, publicKey: string) => shell<void>("choose_release_source", { url, publicKey });
+/** Looks for a newer version now; the state has the result. */
+export const lookForRelease = () => shell<void>("look_for_release");
 /** Connects the screens to another service. */
 export const connect = (id: string) => shell<void>("connect", { id });
 export const addConnection = (name: string, url: string, token: string) => shell<Connection>("add_connection", { name, url, token });

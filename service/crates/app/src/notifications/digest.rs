@@ -76,6 +76,7 @@ const fn words(kind: EventKind) -> &'static str {
         EventKind::AlertRootNotBackedUp => "The encoding root is in no backup",
         EventKind::AlertBackupFailed => "A scheduled backup failed",
         EventKind::AlertWriterFailed => "The database did not accept writes",
+        EventKind::AlertCertificateFailed => "A certificate cannot be renewed",
         EventKind::AlertDiskLow => "The disk has little free space",
         EventKind::AlertInlayGuessed => "Many wrong codes arrived for an inlay",
         EventKind::AlertCopiedUrl => "A one-time URL is opened repeatedly",

@@ -298,8 +298,8 @@ mod tests {
             connection
         };
         let to = MailAddress::parse("anna@example.com").unwrap();
-        let send = server.send_within(patience, &to, b"mail", taken_within);
-        let (sent, _open) = tokio::join!(send, talk);
+        let sending = server.send_within(patience, &to, b"mail", taken_within);
+        let (sent, _open) = tokio::join!(sending, talk);
         sent.unwrap_err()
     }
 

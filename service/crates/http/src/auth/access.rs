@@ -8,6 +8,7 @@ use axum::http::uri::Authority;
 use axum::response::{IntoResponse as _, Response};
 use url::Host;
 
+use super::origin::{user_agent, visitor};
 use crate::Exposure;
 use crate::admins::Grant;
 use crate::error::{self, ApiError};
@@ -44,6 +45,8 @@ impl Audience {
                 | "/kit/1/tapdesk.js"
                 | "/kit/1"
                 | "/kit/1/"
+                | "/.well-known/apple-app-site-association"
+                | "/.well-known/assetlinks.json"
                 | "/health"
                 | "/ready",
             ) => Self::Public,
@@ -72,7 +75,8 @@ pub(crate) async fn admit(
         return Ok((request, None));
     }
     if exposure == Exposure::PublicOnly {
-        return Err(error::by_part(path, &ApiError::NotFound("route")));
+        let visitor = visitor(request.headers(), user_agent(request.headers()));
+        return Err(error::no_such_route(state.as_service(), path, &visitor));
     }
     let host = host.and_then(host::of_authority);
     if !host.as_ref().is_some_and(|host| is_ours(state, host)) {

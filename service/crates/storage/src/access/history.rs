@@ -55,6 +55,7 @@ impl Access {
     /// Erases some visitors of a tag, or of inlays on no tag; counts stay. `true` if more are left,
     /// `None` if there is no such tag, not even a deleted one.
     pub async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError> {
+        let _change = self.begin_change();
         each!(self, db => db.erase_visitors(tag).await)
     }
 
@@ -66,6 +67,7 @@ impl Access {
         tag: Option<TagId>,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
+        let _change = self.begin_change();
         each!(self, db => db.erase_history(tag, from).await)
     }
 

@@ -3,7 +3,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Event, Storage};
+use futures_util::future::BoxFuture;
+
+use crate::shared::Transaction;
+use crate::shared::operation::{Changing, Erased};
+use crate::{Event, Storage, StorageError};
 use domain::caller::Caller;
 use domain::resource_kind::ResourceKind;
 
@@ -39,6 +43,12 @@ impl Request {
         &self.caller
     }
 
+    /// Counts as a change if it is dropped before its end. A client may hang up while a commit is
+    /// under way, and then nobody learns how it ended.
+    pub(super) fn begin_change(&self) -> Unsettled<'_> {
+        Unsettled(Some(self))
+    }
+
     /// Remembers a committed change. `object` is the resource that the operation names itself, such
     /// as the one that it created.
     pub(super) fn has_changed(&self, object: Option<&str>) {
@@ -68,5 +78,47 @@ impl Drop for Request {
         if let Some((kind, _)) = ResourceKind::of_path(&self.caller.object) {
             self.storage.as_service().tell(Event::Changed { kind, id });
         }
+    }
+}
+
+/// A change of a request whose end is not known yet.
+pub(super) struct Unsettled<'a>(Option<&'a Request>);
+
+impl Unsettled<'_> {
+    pub(super) fn end(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unsettled<'_> {
+    fn drop(&mut self) {
+        if let Some(request) = self.0 {
+            request.has_changed(None);
+        }
+    }
+}
+
+/// A writing operation of a request. The request ends no earlier than the database is done with the
+/// operation, so that the event comes after the commit even if nobody waits for it any more.
+pub(super) struct Held {
+    operation: Box<dyn Changing>,
+    _request: Arc<Request>,
+}
+
+impl Held {
+    pub(super) fn by(request: &Arc<Request>, operation: Box<dyn Changing>) -> Self {
+        Self {
+            operation,
+            _request: Arc::clone(request),
+        }
+    }
+}
+
+impl Changing for Held {
+    fn run<'t>(
+        &'t self,
+        tx: &'t mut (dyn Transaction + 't),
+    ) -> BoxFuture<'t, Result<Erased, StorageError>> {
+        self.operation.run(tx)
     }
 }

@@ -72,9 +72,15 @@ impl Events {
 
     /// Sends a committed event to listeners on all nodes.
     pub(super) fn tell(&self, event: Event) {
-        let happened = match &event {
+        self.tell_elsewhere(&event);
+        self.tell_here(event);
+    }
+
+    /// Sends a committed event only to listeners on other nodes.
+    pub(super) fn tell_elsewhere(&self, event: &Event) {
+        let happened = match event {
             // Each node raises alerts by itself.
-            Event::Alert { .. } => return self.tell_here(event),
+            Event::Alert { .. } => return,
             Event::Interaction { interaction_id, .. } => {
                 Happened::Interaction(interaction_id.get())
             }
@@ -83,7 +89,6 @@ impl Events {
             Event::Encoded { encoding_id, .. } => Happened::Encoded(encoding_id.get()),
             Event::Changed { kind, id } => Happened::Changed(*kind, *id),
         };
-        self.tell_here(event);
         let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
         if unsent.len() < UNSENT_MAX {
             unsent.push(happened);
@@ -287,6 +292,23 @@ fn update(row: &Row) -> Result<Event, StorageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_for_other_nodes_is_not_sent_to_listeners_here() {
+        let events = Events::new(7, StorageMetrics::default());
+        let mut listener = events.subscribe();
+        let change = Event::Changed {
+            kind: ResourceKind::Interactions,
+            id: None,
+        };
+        events.tell_elsewhere(&change);
+        assert!(listener.try_recv().is_err());
+        let happened = Happened::Changed(ResourceKind::Interactions, None);
+        assert_eq!(events.take_unsent(), [happened]);
+        events.tell(change);
+        assert_eq!(listener.try_recv().unwrap().name(), "changed");
+        assert_eq!(events.take_unsent(), [happened]);
+    }
 
     #[test]
     fn what_one_node_tells_another_reads() {

@@ -121,15 +121,15 @@ impl Node {
         let moving = self.deferred.move_on().await;
         let reads = self.store_payload_reads().await?;
         let refused = self.store_refused_updates().await?;
-        self.store_rules().await?;
-        drop(moving);
         if reads || refused {
-            // Other nodes see the notes only now.
-            self.events.tell(Event::Changed {
+            // Other nodes see the notes only now. Listeners here got an event for each.
+            self.events.tell_elsewhere(&Event::Changed {
                 kind: ResourceKind::Interactions,
                 id: None,
             });
         }
+        self.store_rules().await?;
+        drop(moving);
         Ok(())
     }
 

@@ -39,7 +39,7 @@ use domain::revision::Precondition;
 use domain::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
 pub(super) use change::all as change_all;
-pub(crate) use named::named;
+pub(crate) use named::{IS_ONLY_SPELLING, named};
 pub(crate) use ranking::{Ranking, Taps};
 pub(super) use save::{Taken, check_experience, insert, insert_rows, owners, update_row};
 pub(crate) use search::INDEX_TAGS;

@@ -4,6 +4,7 @@
 mod copy;
 mod error;
 mod examine;
+mod upgrade;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,15 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
-use copy::back_up;
 use domain::clock::Timestamp;
 use domain::entropy::{self, Entropy};
 use domain::private_file;
 pub use error::OpenError;
-pub use examine::{check_audit, check_rows, examine, notification_trouble, scheduled_backups};
+pub use examine::{
+    certificate_states, check_audit, check_rows, examine, notification_trouble, scheduled_backups,
+};
 pub(super) use examine::{look_into, starts_as_ours};
+use upgrade::upgrade;
 
 /// The first version of the schema, by subject.
 const FIRST: &str = concat!(
@@ -31,6 +34,7 @@ const FIRST: &str = concat!(
     include_str!("../../../../migrations/sqlite/V1/encoding.sql"),
     include_str!("../../../../migrations/sqlite/V1/webhooks.sql"),
     include_str!("../../../../migrations/sqlite/V1/notifications.sql"),
+    include_str!("../../../../migrations/sqlite/V1/certificates.sql"),
 );
 
 /// The migrations of all versions in their order. A release only appends to them.
@@ -49,10 +53,7 @@ pub(super) fn open(
     {
         let found = examine(path)?.format;
         let mut connection = connection::writer(path)?;
-        if found < newest_known() {
-            back_up(&connection, path, found, now)?;
-            run(ours(), &mut connection)?;
-        }
+        upgrade(ours(), &mut connection, path, found, now)?;
         Ok(connection)
     } else {
         create(path, |connection| make_secrets(connection, entropy))?;
@@ -143,7 +144,11 @@ pub(super) fn ours() -> refinery::Runner {
 }
 
 pub(super) fn newest_known() -> u32 {
-    ours()
+    newest_of(&ours())
+}
+
+fn newest_of(migrations: &refinery::Runner) -> u32 {
+    migrations
         .get_migrations()
         .iter()
         .map(|migration| migration.version().unsigned_abs())
@@ -187,7 +192,7 @@ mod tests {
     }
 
     /// The migrations of this program, followed by one for each of `more`.
-    fn runner(more: &[&str]) -> refinery::Runner {
+    pub(super) fn runner(more: &[&str]) -> refinery::Runner {
         let mut all = ours().get_migrations().clone();
         for (version, sql) in (newest_known() + 1..).zip(more) {
             let name = format!("V{version}__later");
@@ -233,7 +238,7 @@ mod tests {
     }
 
     /// How many rows each table has.
-    fn counts(connection: &Connection) -> BTreeMap<String, u64> {
+    pub(super) fn counts(connection: &Connection) -> BTreeMap<String, u64> {
         let names = names(connection).into_iter().map(|name| {
             let sql = format!("SELECT count(*) FROM {name}");
             let count = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
