@@ -328,7 +328,7 @@ fn limits_are_in_the_schemas() {
 }
 
 /// Schema path, keyword, and the keyword's value as JSON.
-const LIMITS: [(&str, &str, &str); 57] = [
+const LIMITS: [(&str, &str, &str); 62] = [
     ("TagFields.name", "maxLength", "200"),
     ("TagFields.title", "maxLength", "2000"),
     ("TagFields.description", "maxLength", "2000"),

@@ -64,7 +64,6 @@ async fn answer(State(seen): State<Seen>, request: Request) -> Response {
     let names = request.headers().keys().map(ToString::to_string);
     seen.lock().unwrap().push((path.clone(), names.collect()));
     let (file, signature) = match path.trim_end_matches(".minisig") {
-        "/newer" => NEWER,
         "/older" => OLDER,
         "/no-version" => NO_VERSION,
         "/no-page" => NO_PAGE,
@@ -73,7 +72,7 @@ async fn answer(State(seen): State<Seen>, request: Request) -> Response {
         "/no-signature" => (NEWER.0, "untrusted"),
         "/endless" => return endless(),
         "/endless-signature" if path.ends_with(".minisig") => return endless(),
-        "/endless-signature" => NEWER,
+        "/newer" | "/endless-signature" => NEWER,
         path if path.starts_with("/moved/") => {
             let to = path.trim_start_matches("/moved/");
             let location = format!("http://{to}/newer");
@@ -91,8 +90,8 @@ fn endless() -> Response {
     Body::from_stream(stream::repeat(Ok::<_, Infallible>(piece))).into_response()
 }
 
-fn source(url: &str) -> Option<ReleaseSource> {
-    Some(ReleaseSource::parse(url, KEY).unwrap())
+fn source(url: &str) -> ReleaseSource {
+    ReleaseSource::parse(url, KEY).unwrap()
 }
 
 /// A moment of some day.
@@ -125,7 +124,9 @@ async fn only_a_newer_version_that_is_signed_with_the_owners_key_is_shown() {
         ("/nothing", false, "answered 404"),
     ] {
         let url = format!("{base}{path}");
-        shell.choose_release_source(source(&url), day(0)).await;
+        shell
+            .choose_release_source(Some(source(&url)), day(0))
+            .await;
         let releases = ready(&shell).releases;
         assert_eq!(releases.looked_at, Some(day(0)), "{path}");
         assert_eq!(releases.found.is_some(), found, "{path}: {releases:?}");
@@ -147,7 +148,9 @@ async fn it_looks_once_a_day_where_the_owner_said_and_says_nothing_of_itself() {
     assert_eq!(ready(&shell).releases.looked_at, None, "there is no source");
 
     let url = format!("{base}/newer");
-    shell.choose_release_source(source(&url), day(0)).await;
+    shell
+        .choose_release_source(Some(source(&url)), day(0))
+        .await;
     let first = seen.lock().unwrap().clone();
     let paths: Vec<_> = first.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, ["/newer", "/newer.minisig"]);

@@ -290,9 +290,9 @@ mod tests {
             ),
         ];
         for (field, change) in changes {
-            let mut changed = links();
-            change(&mut changed);
-            let error = checked(&[changed]).unwrap_err().to_string();
+            let mut wrong = links();
+            change(&mut wrong);
+            let error = checked(&[wrong]).unwrap_err().to_string();
             assert!(error.starts_with(&format!("{field}: ")), "{error}");
         }
         let twice = [links(), links()];
