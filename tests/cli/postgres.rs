@@ -100,10 +100,13 @@ async fn an_older_database_is_upgraded_only_by_the_command_for_it() {
         "{said}"
     );
     let looked = run_with(folder.path(), &environment, &["doctor"]).await;
+    let line = looked.stdout.lines().find(|line| line.contains("Database"));
+    let line = line.unwrap_or_default();
     assert!(
-        looked.stdout.contains("was made by an older Tapdesk"),
+        line.starts_with("FAIL") && line.contains("was made by an older Tapdesk"),
         "{looked:?}"
     );
+    assert_eq!(looked.code, Some(1));
     // The first migration cannot run twice: that of a real older version would succeed.
     let refused = upgrade().await;
     assert_eq!(refused.code, Some(1), "{refused:?}");

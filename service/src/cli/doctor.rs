@@ -179,7 +179,7 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
             (lacks(address, &examination), Some(examination))
         }
         Ok(Some(examination)) if examination.is_older => {
-            let finding = Warning(format!(
+            let finding = Bad(format!(
                 "{address} was made by an older Tapdesk, and this version does not start on it. Make a backup with \
                  pg_dump, then run tapdesk-service upgrade-database."
             ));

@@ -12,4 +12,6 @@ test("countries and languages have names, and what is no code stays as it is", (
   expect(countryWords("DE")).toBe("Germany");
   expect(countryWords("T1")).toBe("T1");
   expect(languageWords("ja")).toBe("Japanese");
+  // The service takes it, and the browser throws an error.
+  expect(languageWords("de-1")).toBe("de-1");
 });
