@@ -6,8 +6,9 @@ const LIFETIME = 300_000;
 /** How long one call goes on with trouble in the network: visitors wait for the page. */
 const TIMEOUT = 20_000;
 
-// Where this script was loaded from, if a service serves it.
-const served = globalThis.document?.currentScript?.src?.match(/^(.*)\/kit\/1\/tapdesk\.js([?#]|$)/)?.[1];
+// Where this script was loaded from, if a service serves it. Markup can give another element this name.
+const script = globalThis.document?.currentScript;
+const served = script && script instanceof HTMLScriptElement && script.src.match(/^(.*)\/kit\/1\/tapdesk\.js([?#]|$)/)?.[1];
 
 // The key stays in memory only: in no storage, and not in the address that people copy.
 let key;
@@ -28,7 +29,10 @@ function take() {
     .split("&")
     .filter((part) => !new URLSearchParams(part).has("rk"))
     .join("&");
-  history.replaceState(history.state, "", location.pathname + (rest && `?${rest}`) + location.hash);
+  // As a whole URL: a path that begins with // would be another host.
+  const url = new URL(location);
+  url.search = rest && `?${rest}`;
+  history.replaceState(history.state, "", url);
 }
 
 /** The form in which a key is sent. Characters that no key has must not throw: visitors can write them. */

@@ -65,6 +65,8 @@ export function verifyWebhook(secret, headers, body) {
     throw new Error("tapdesk: the webhook is too old, or its time is missing.");
   }
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  // Anyone could sign with it.
+  if (!key.length) throw new Error("tapdesk: the secret of the webhook is missing.");
   const expected = createHmac("sha256", key).update(`${id}.${sent}.`).update(body).digest();
   // Several while a secret is being replaced.
   const signed = header("webhook-signature").split(" ").some((signature) => {

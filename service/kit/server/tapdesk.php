@@ -91,6 +91,10 @@ function verify_webhook(string $secret, array $headers, string $body): array
         throw new TapdeskException('The webhook is too old, or its time is missing.');
     }
     $key = base64_decode(preg_replace('/^whsec_/', '', $secret));
+    if ($key === '') {
+        // Anyone could sign with it.
+        throw new TapdeskException('The secret of the webhook is missing.');
+    }
     $signed = ($headers['webhook-id'] ?? '') . ".$sent.$body";
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
     // Several while a secret is being replaced.

@@ -4,6 +4,7 @@ update variables with it, verify webhooks."""
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import time
 import urllib.error
@@ -35,7 +36,7 @@ def tap(service, rk):
     def read(_status, headers, payload):
         if isinstance(payload, list):
             return _nothing("expired")
-        if "metadata" not in payload:
+        if not isinstance(payload, dict) or "metadata" not in payload:
             return None
         facts = payload["metadata"]
         names = ("name", "title", "description", "url", "language_code")
@@ -67,6 +68,8 @@ def update(service, rk, values):
     )
 
     def read(status, headers, body):
+        if not isinstance(body, dict):
+            return None
         refused = headers.get("Tapdesk-Reason")
         if body.get("success"):
             return {"ok": True, "reason": "saved"}
@@ -86,9 +89,13 @@ def verify_webhook(secret, headers, body):
     """
     headers = {name.lower(): value for name, value in headers.items()}
     sent = headers.get("webhook-timestamp", "")
-    if not sent.isdecimal() or abs(time.time() - int(sent)) > TOLERANCE:
+    # Numbers of thousands of digits are more than Python converts.
+    if not sent.isdecimal() or len(sent) > 12 or abs(time.time() - int(sent)) > TOLERANCE:
         raise TapdeskError("The webhook is too old, or its time is missing.")
     key = base64.b64decode(secret.removeprefix("whsec_"))
+    if not key:
+        # Anyone could sign with it.
+        raise TapdeskError("The secret of the webhook is missing.")
     signed = f"{headers.get('webhook-id', '')}.{sent}.".encode() + body
     expected = "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
     # Several while a secret is being replaced.
@@ -118,8 +125,8 @@ def _ask(request, read):
                 result = read(answer.status, answer.headers, json.load(answer))
             if result is not None:
                 return result
-        except (OSError, ValueError):
-            # No connection, or something between that does not speak JSON.
+        except (OSError, ValueError, http.client.HTTPException):
+            # No connection, or something between that does not speak HTTP or JSON.
             pass
         if attempt < ATTEMPTS:
             time.sleep(attempt * 0.25)

@@ -98,6 +98,21 @@ async fn a_payload_that_was_read_changes_its_interaction() {
     );
 }
 
+#[tokio::test]
+async fn an_update_with_a_wrong_key_changes_no_interaction() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let tap = service.tap(&tag.path()).await;
+    let mut listener = Listener::at(&service, "").await;
+    service.advance(300_000);
+    let data = json!({"registered": "true"});
+    service.update(tap.key(), data).await.expect(400);
+    let folder = json!({"kind": "folder", "name": "Wines"});
+    let group = service.admin_create("/groups", folder).await;
+    let expected = change("groups", &group["id"]);
+    assert_eq!(listener.next_change().await, expected);
+}
+
 /// Some of its steps are operations that each database implements by itself.
 #[tokio::test]
 async fn an_erasure_is_told_once_and_that_of_a_visitor_may_change_several_interactions() {

@@ -138,9 +138,8 @@ async fn of_updates_with_different_parts_of_it_at_once_one_is_taken() {
     }
 }
 
-#[tokio::test]
-async fn an_update_of_two_such_forms_is_neither() {
-    let service = TestService::start().await;
+/// A tag whose page has two once-per-tag forms, of `name` and of `colour`.
+async fn two_forms(service: &TestService) -> TestTag {
     let block = |variable: &str| {
         json!({"type": "form", "submit_label": "Send", "once": true, "fields": [
             {"label": variable, "kind": "text", "variable": variable},
@@ -151,7 +150,33 @@ async fn an_update_of_two_such_forms_is_neither() {
     let tag = json!({
         "name": "T", "experience_id": experience, "variables": {"name": "", "colour": "", "note": ""},
     });
-    let tag = service.tag(tag).await;
+    service.tag(tag).await
+}
+
+#[tokio::test]
+async fn who_has_no_live_key_does_not_learn_that_an_update_is_of_two_such_forms() {
+    let service = TestService::start().await;
+    let tag = two_forms(&service).await;
+    let reason = async |key: &str| {
+        let both = json!({"name": "Ada", "colour": "red"});
+        let answer = service.update(key, both).await;
+        answer.expect(400);
+        answer.header("tapdesk-reason").map(str::to_owned)
+    };
+    let (used, late) = (key(&service, &tag).await, key(&service, &tag).await);
+    assert_eq!(reason(&used).await.as_deref(), Some("unknown_variable"));
+    let note = service.update(&used, json!({"note": "x"})).await;
+    note.expect(200);
+    assert_eq!(reason(&used).await.as_deref(), Some("used"));
+    service.advance(300_000);
+    assert_eq!(reason(&late).await.as_deref(), Some("expired"));
+    assert_eq!(reason(&used).await.as_deref(), Some("expired"));
+}
+
+#[tokio::test]
+async fn an_update_of_two_such_forms_is_neither() {
+    let service = TestService::start().await;
+    let tag = two_forms(&service).await;
     let both = json!({"name": "Ada", "colour": "red"});
     update(&service, &tag, both.clone()).await.expect(400);
     assert_eq!(list(&service, "").await.len(), 0);

@@ -9,7 +9,8 @@ const types = { html: "text/html; charset=utf-8", js: "text/javascript", mjs: "t
 /** Serves files by name, each with the policy; at an address of its own. */
 export async function site(files, policy) {
   const server = createServer((request, response) => {
-    const name = new URL(request.url, "http://x").pathname.slice(1);
+    // As many servers do, any number of slashes is one.
+    const name = new URL(`http://x${request.url}`).pathname.replace(/^\/+/, "");
     const text = files.get(name);
     const headers = { "content-type": types[name.split(".").pop()] ?? "text/plain", "content-security-policy": policy };
     response.writeHead(text === undefined ? 404 : 200, headers).end(text);

@@ -20,6 +20,8 @@ test.beforeAll(async () => {
   const plain = (head, body = "") =>
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>${head}</head><body>${body}</body></html>`;
   pages.set("bare.html", plain(script));
+  const other = '<img name="currentScript" src="https://evil.example/kit/1/tapdesk.js">';
+  pages.set("named.html", plain("", other + script));
   pages.set("open.html", plain(`${script}<script src="open.js"></script>`, "<h1>Secret</h1>"));
   pages.set("open.js", "tapdesk.guard({ timeout: 500, onfail: (tap) => document.body.append(`Sorry: ${tap.verified} ${tap.reason}`) });");
   pages.set("changed.html", pages.get("members.html").replace("sha384-", "sha384-AAAA"));
@@ -115,6 +117,25 @@ test("the key leaves the address bar and nothing else does", ({ browser }) =>
     assert.deepEqual(await tapped(page), { verified: null, reason: "none", tag: null, payload: null, left: null });
     assert.deepEqual(await update(page, { owner: "Anna" }), { ok: false, reason: "expired" });
   }));
+
+test("a path that begins with two slashes is no other host, and the key leaves it, too", ({ browser }) =>
+  phone(browser, async (page) => {
+    await page.goto(at("/bare.html", "?rk=x&keep=1"));
+    assert.equal(page.url(), at("/bare.html", "?keep=1"));
+    assert.equal(await page.evaluate(() => typeof globalThis.tapdesk.tap), "function");
+  }));
+
+test("an element with the name of the current script chooses no service", ({ browser }) =>
+  phone(
+    browser,
+    async (page) => {
+      const tag = await tagAt(ui, at("named.html"));
+      await page.goto(tag.tap());
+      await assert.rejects(tapped(page), /name the service/);
+      assert.equal((await tapped(page, { service: ui.service })).verified, true);
+    },
+    [/Content Security Policy/],
+  ));
 
 test("an update names its reason", ({ browser }) =>
   phone(

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
@@ -32,14 +34,14 @@ const answers = (url) =>
   );
 
 /** Starts the guide's server with the helper beside it; `said` is its output. */
-async function start({ file, command }, port, secret, work) {
+async function start({ file, command }, port, secret, work, service = ui.service) {
   const folder = await mkdtemp(join(tmpdir(), "tapdesk-shop-"));
   let child;
   try {
     await copyFile(`${kit}server/tapdesk.${file}`, join(folder, `tapdesk.${file}`));
     await writeFile(join(folder, `shop.${file}`), (await files(ui.service)).get(`shop.${file}`));
     const [program, ...rest] = command(port);
-    const env = { ...process.env, TAPDESK_URL: ui.service, WEBHOOK_SECRET: secret, PORT: `${port}` };
+    const env = { ...process.env, TAPDESK_URL: service, WEBHOOK_SECRET: secret, PORT: `${port}` };
     child = spawn(program, rest, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     const failed = new Promise((_, reject) =>
       child.once("error", (error) => reject(new Error(`${program}: ${error.message}; see .make/setup`))),
@@ -94,10 +96,40 @@ for (const [language, how] of Object.entries(languages)) {
         {},
         { "webhook-id": "1", "webhook-timestamp": now, "webhook-signature": "v1,AAAA v1a,AAAA" },
         { "webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": "v1," },
+        { "webhook-id": "1", "webhook-timestamp": "9".repeat(5_000), "webhook-signature": "v1," },
       ]) {
         const forged = await fetch(shop.url, { method: "POST", headers, body: "{}" });
         assert.equal(forged.status, 400);
       }
     });
+  });
+
+  test(`a server in ${language} survives a service that is none, and a secret that is missing`, async () => {
+    const http = (head, body) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n${head}\r\n${body}`;
+    const broken = ["no HTTP\r\n\r\n", http("content-length: 9\r\n", "[1"), http("content-length: 4\r\n", "null")];
+    let asked = 0;
+    const stub = createServer((connection) => {
+      connection.on("error", () => undefined);
+      connection.once("data", () => connection.end(broken[asked++ % broken.length]));
+    });
+    await new Promise((listening) => stub.listen(0, "127.0.0.1", listening));
+    try {
+      const service = `http://127.0.0.1:${stub.address().port}`;
+      const port = await freePort();
+      const work = async (shop) => {
+        const found = await (await fetch(`${shop.url}/?rk=key`)).json();
+        assert.deepEqual(found, { verified: null, reason: "unreachable", saved: false });
+        assert.equal(asked, broken.length);
+        // Signed with an empty key, as anyone can.
+        const now = `${Math.floor(Date.now() / 1000)}`;
+        const signature = `v1,${createHmac("sha256", "").update(`1.${now}.{}`).digest("base64")}`;
+        const headers = { "webhook-id": "1", "webhook-timestamp": now, "webhook-signature": signature };
+        const forged = await fetch(shop.url, { method: "POST", headers, body: "{}" });
+        assert.equal(forged.status, 400);
+      };
+      await start(how, port, "", work, service);
+    } finally {
+      stub.close();
+    }
   });
 }

@@ -127,8 +127,9 @@ impl Access {
     /// Notes for the trace that an update with a good key was refused at `at`. It is stored like a
     /// payload read.
     pub fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
-        each!(self, db => db.deferred.refused_updates.note(id, at, refusal));
-        self.tell_noted(id);
+        if each!(self, db => db.deferred.refused_updates.note(id, at, refusal)) {
+            self.tell_noted(id);
+        }
     }
 
     /// Notes for the trace which redirect rule a tap followed. It is stored like a payload read.

@@ -89,4 +89,5 @@ test("without an answer a chip is shown by its word", async () => {
   await expect(load(() => Response.json({ detail: "It failed." }, { status: 500 }))).rejects.toThrow("It failed.");
   expect([chipName("ntag213"), isCanonical("ntag213"), lengthOf("ntag213", "aes", "uid")]).toEqual(["ntag213", false, null]);
   expect([isKey("04DE5F1EACC040"), isKey("a name")]).toEqual([true, false]);
+  expect(keyLengthWords()).toBe("");
 });

@@ -73,9 +73,9 @@ export const keyDigits = (technology: Technology) => technologies.find(technolog
 /** The lengths that keys have, in hex digits, the longest first. */
 const keyLengths = () => [...new Set(technologies.all.flatMap(({ key_digits }) => key_digits ?? []))].sort((one, other) => other - one);
 
-/** The lengths that keys have, as in "32, or 20 of a SIC43NT". */
+/** The lengths that keys have, as in "32, or 20 of a SIC43NT"; empty until the service has answered. */
 export function keyLengthWords(): string {
-  const [longest, ...others] = keyLengths();
+  const [longest = "", ...others] = keyLengths();
   const named = others.map((length) => {
     const names = technologies.all.filter(({ key_digits }) => key_digits === length).map(({ name }) => name);
     return `, or ${length} of a ${names.join(" or ")}`;

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { UrlTemplate } from "../api/types";
 import { isAtLimit, knowsStrangers, mustBeListed } from "./unlisted";
-import "../inlays/knownChips";
+import { lookup } from "../api/cache";
+import { knownChips } from "../inlays/knownChips";
 
 const template = (more: Partial<UrlTemplate>) =>
   ({
@@ -20,6 +21,12 @@ it("only chips that are found by nothing but their code can be unlisted", () => 
   const run = "https://a.example/?m={uid}x{counter}x{mac}";
   expect(mustBeListed(template({ technology: "ntag223dna", template: run }))).toBeNull();
   expect(mustBeListed(template({ technology: "sic43nt", template: "https://a.example/?m={uid}{tamper}{counter}{mac}" }))).toContain("AES");
+});
+
+it("a chip that is not known yet is not said to have no code", () => {
+  lookup("/technologies").forget();
+  expect(mustBeListed(template({}))).toBeNull();
+  lookup("/technologies").set(knownChips);
 });
 
 it("a chip without an inlay is known by a master key or by a file key of all chips", () => {

@@ -32,7 +32,8 @@ export const unlistedFields = ({ unlisted, experience_id, group_id, create_limit
 /** Why chips of a template always have to be listed; `null` if they do not. */
 export function mustBeListed({ template, technology }: Pick<UrlTemplate, "template" | "technology">): string | null {
   if (has(template, "slug")) return "The URLs name a slug, so each chip belongs to a tag that has to exist.";
-  if (!technologies.find(technology)?.aes_keys || !has(template, "mac"))
+  // No chip is known until the service has answered; it checks again.
+  if (technologies.find(technology)?.aes_keys === false || !has(template, "mac"))
     return "These chips have no AES code that could prove an unknown chip.";
   return null;
 }

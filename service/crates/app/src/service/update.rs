@@ -57,8 +57,13 @@ impl Service {
             return Ok(Some(refused(UpdateRefusal::InvalidKey)));
         };
         let Ok(submission) = self.submission(id, form, &data).await? else {
-            // Refused without looking at the key, because the answer is the same for every refusal.
-            return Ok(Some(refused(UpdateRefusal::SeveralForms)));
+            // The reason is about the page, so only who has a live key learns it.
+            let why = match self.live_key(key).await? {
+                None => UpdateRefusal::InvalidKey,
+                Some((issued, _)) if issued.consumed.is_some() => UpdateRefusal::Consumed,
+                Some(_) => UpdateRefusal::SeveralForms,
+            };
+            return Ok(Some(refused(why)));
         };
         let update = VariableUpdate {
             id,

@@ -176,7 +176,8 @@ pub(crate) async fn preview(
 async fn send(mut file: LabelFile, mut sender: Sender<Bytes, LabelError>) {
     loop {
         match file.next().await {
-            Ok(Some(piece)) if piece.is_empty() => {}
+            // An empty piece is no bytes for the client, and shows whether there still is one: a PDF
+            // has thousands of labels until its bytes come.
             Ok(Some(piece)) => {
                 if sender.send_data(piece.into()).await.is_err() {
                     return;

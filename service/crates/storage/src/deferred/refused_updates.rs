@@ -17,12 +17,14 @@ pub(crate) struct RefusedUpdates(Mutex<HashMap<i64, RecordedRefusal>>);
 const REFUSED_UPDATES_MAX: usize = 10_000;
 
 impl RefusedUpdates {
-    pub(crate) fn note(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+    /// Returns whether it is noted. A refusal by a wrong key is not: anyone can name an interaction.
+    pub(crate) fn note(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) -> bool {
         let Some((fault, variable)) = fault(refusal) else {
-            return;
+            return false;
         };
         let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.len() < REFUSED_UPDATES_MAX || refusals.contains_key(&id.get()) {
+        let fits = refusals.len() < REFUSED_UPDATES_MAX || refusals.contains_key(&id.get());
+        if fits {
             let refusal = RecordedRefusal {
                 at,
                 fault,
@@ -30,6 +32,7 @@ impl RefusedUpdates {
             };
             refusals.insert(id.get(), refusal);
         }
+        fits
     }
 
     /// The unwritten refused update of one interaction.
