@@ -43,9 +43,10 @@ use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    OpenError, check_audit, check_rows, check_sqlite, examine, notification_trouble,
-    scheduled_backups,
+    OpenError, Content, backup_schedule, check_audit, check_rows, check_sqlite, content, examine,
+    has_audit_row, notification_trouble,
 };
+pub use backup::temporary_folder;
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
 pub use seal::check_backup;
@@ -434,6 +435,10 @@ impl SqliteStorage {
         let path = self.path().to_owned();
         self.read_long(move |connection| backup::copy(connection, &path, &note, key.as_ref()))
             .await
+    }
+
+    pub(crate) fn temporary_folder(&self) -> Result<TempDir, StorageError> {
+        backup::temporary_folder(&self.path)
     }
 
     pub(crate) async fn check_backup(&self, file: &Path) -> Result<BackupContent, String> {

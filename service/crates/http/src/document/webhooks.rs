@@ -146,7 +146,7 @@ fn data(kind: EventKind) -> Value {
             "created_at": {"type": "string", "format": "date-time", "description": "When the root was made"},
         })),
         EventKind::AlertBackupFailed => alert(json!({
-            "folder": {"type": "string", "description": "Where the backup was to be"},
+            "destination": {"type": "string", "description": "The folder or bucket of the backup"},
         })),
         EventKind::AlertDiskLow => alert(json!({
             "free_mebibytes": {"type": "integer"},

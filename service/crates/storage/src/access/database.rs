@@ -134,6 +134,21 @@ impl Access {
         matches!(self.storage, Storage::Sqlite(_))
     }
 
+    /// A folder next to the database, for files of its size. Dropping the value removes it.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Unsupported`] if not [`Self::makes_backups`].
+    pub fn temporary_folder(&self) -> Result<TempDir, StorageError> {
+        match &self.storage {
+            Storage::Sqlite(database) => database.temporary_folder(),
+            #[cfg(feature = "postgres")]
+            Storage::Postgres(_) => Err(StorageError::Unsupported(
+                "This service keeps its data in PostgreSQL, which has no folder here.",
+            )),
+        }
+    }
+
     /// Restores a backup next to its file, without replacing a database, and returns its content.
     /// Nothing of the restored copy stays. An `Err` is a sentence that says why the backup is bad.
     pub async fn check_backup(&self, file: &Path) -> Result<BackupContent, String> {

@@ -5,6 +5,7 @@ use std::io::Seek as _;
 use std::path::Path;
 
 use rusqlite::Connection;
+use tempfile::TempDir;
 
 use super::{expired_keys, seal};
 use crate::{BackupNote, StorageError};
@@ -21,12 +22,9 @@ pub(super) fn copy(
     note: &BackupNote,
     key: Option<&BackupKey>,
 ) -> Result<File, StorageError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
     let copy = tempfile::Builder::new()
         .prefix(".tapdesk-backup-")
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .tempfile_in(folder_of(path))
         .map_err(|error| from_io(&error))?;
     // This is one read transaction, so the writer continues meanwhile.
     connection.execute("VACUUM INTO ?1", [copy.path().to_string_lossy()])?;
@@ -45,6 +43,21 @@ pub(super) fn copy(
     seal::append(&mut file, key).map_err(|error| from_io(&error))?;
     file.rewind().map_err(|error| from_io(&error))?;
     Ok(file)
+}
+
+/// A folder next to the database at `path`, which need not exist, for files of its size. Dropping
+/// the value removes it.
+pub fn temporary_folder(path: &Path) -> Result<TempDir, StorageError> {
+    let made = tempfile::Builder::new()
+        .prefix(".tapdesk-check-")
+        .tempdir_in(folder_of(path));
+    made.map_err(|error| from_io(&error))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent();
+    let named = folder.filter(|folder| !folder.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
 }
 
 fn from_io(error: &std::io::Error) -> StorageError {

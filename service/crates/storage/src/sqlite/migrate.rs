@@ -16,7 +16,10 @@ use domain::clock::Timestamp;
 use domain::entropy::{self, Entropy};
 use domain::private_file;
 pub use error::OpenError;
-pub use examine::{check_audit, check_rows, examine, notification_trouble, scheduled_backups};
+pub use examine::{
+    Content, backup_schedule, check_audit, check_rows, content, examine, has_audit_row,
+    notification_trouble,
+};
 pub(super) use examine::{look_into, starts_as_ours};
 
 /// The first version of the schema, by subject.
