@@ -156,7 +156,7 @@ async fn a_damaged_backup_of_the_schedule_is_named() {
     let launch = launch();
     let service = launch.start().await;
     let folder = service.folder().join("backups");
-    let schedule = json!({"folder": folder, "every_hours": 24, "keep": 3});
+    let schedule = json!({"destination": folder, "every_hours": 24, "keep": 3});
     let set = service.admin(Method::PUT, "/backup/schedule", schedule);
     set.await.expect(200);
     let run = service.admin(Method::POST, "/backup/schedule/run", Value::Null);

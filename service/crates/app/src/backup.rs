@@ -273,7 +273,7 @@ async fn store(
     Ok((name, bytes))
 }
 
-/// What a backup must contain.
+/// The content that a backup must have.
 struct Expected {
     inlay_key: Option<SealedWrappingKey>,
     /// The numbers of tags and interactions before and after it was made.

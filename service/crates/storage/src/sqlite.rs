@@ -38,15 +38,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _};
+use tempfile::TempDir;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
+pub use backup::temporary_folder;
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    OpenError, Content, backup_schedule, check_audit, check_rows, check_sqlite, content, examine,
+    Content, OpenError, backup_schedule, check_audit, check_rows, check_sqlite, content, examine,
     has_audit_row, notification_trouble,
 };
-pub use backup::temporary_folder;
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
 pub use seal::check_backup;

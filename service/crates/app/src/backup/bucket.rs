@@ -117,12 +117,7 @@ impl Bucket {
     /// Uploads `copy` under a name that no object has, and downloads the object to `file`, which
     /// must not exist, so that its checks see the content that a restore would get. Returns the
     /// size in bytes. After an error there is no object of that name.
-    pub async fn store(
-        &self,
-        name: &str,
-        copy: StdFile,
-        file: &Path,
-    ) -> Result<u64, BackupError> {
+    pub async fn store(&self, name: &str, copy: StdFile, file: &Path) -> Result<u64, BackupError> {
         let object = self.object(name)?;
         match self.store.head(&object).await {
             Err(object_store::Error::NotFound { .. }) => {}

@@ -137,7 +137,11 @@ mod tests {
         for (text, bucket, prefix) in [
             ("s3://backups", "backups", ""),
             ("s3://backups/", "backups", ""),
-            ("s3://my.backups-1/shop/Tap_desk/", "my.backups-1", "shop/Tap_desk"),
+            (
+                "s3://my.backups-1/shop/Tap_desk/",
+                "my.backups-1",
+                "shop/Tap_desk",
+            ),
         ] {
             let Ok(Destination::Bucket(path)) = Destination::parse(text) else {
                 panic!("{text}");

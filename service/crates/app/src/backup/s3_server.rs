@@ -45,8 +45,9 @@ impl S3Server {
             let url = format!("https://s3.{}.amazonaws.com", self.region());
             return Url::parse(&url).map_err(|_| format!("{} is no region.", self.region()));
         };
-        let refused =
-            || "AWS_ENDPOINT_URL is the URL of a server, such as https://s3.example.com.".to_owned();
+        let refused = || {
+            "AWS_ENDPOINT_URL is the URL of a server, such as https://s3.example.com.".to_owned()
+        };
         let url = Url::parse(text).map_err(|_| refused())?;
         let host = url.host().ok_or_else(refused)?;
         let is_server = url.username().is_empty()
@@ -136,7 +137,10 @@ mod tests {
         let server = S3Server::from_variables(|name| Some(format!("the {name}")));
         assert!(server.key().is_ok());
         let shown = format!("{server:?}");
-        assert!(!shown.contains("SECRET") && !shown.contains("KEY"), "{shown}");
+        assert!(
+            !shown.contains("SECRET") && !shown.contains("KEY"),
+            "{shown}"
+        );
         let none = S3Server::from_variables(|_| Some(String::new()));
         assert!(none.key().is_err());
     }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use tempfile::TempDir;
 use tokio::sync::broadcast;
 
 use super::{Access, each};

@@ -179,7 +179,8 @@ pub struct Content {
 pub fn content(path: &Path) -> Result<Content, OpenError> {
     let connection = open_read_only(path)?;
     let content = connection.unchecked_transaction()?;
-    let (tags, interactions) = content.query_row(CONTENT, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (tags, interactions) =
+        content.query_row(CONTENT, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let audit_head = crate::sqlite::audit::ends(&content)?.head;
     Ok(Content {
         tags,
