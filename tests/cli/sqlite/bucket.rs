@@ -8,7 +8,7 @@ use std::path::Path;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::process::Launch;
-use tapdesk_tests::{Receiver, ServiceProcess};
+use tapdesk_tests::{Receiver, ServiceProcess, free_port};
 
 use self::moto::{Moto, SECRET, line, variables, with_buckets};
 use super::{launch, run_with};
@@ -79,9 +79,15 @@ async fn a_backup_in_a_bucket_is_kept_drilled_and_restored() {
     assert!(stored.starts_with(b"SQLite format 3"));
     // The key that wraps inlay keys leaves the machine only sealed.
     let file = service.folder().join("inlay.key");
-    let key = tapdesk_service::keyring::file::read(&file).unwrap().unwrap();
+    let key = tapdesk_service::keyring::file::read(&file)
+        .unwrap()
+        .unwrap();
     let as_text = tapdesk_tests::fixtures::hex(&*key);
-    for secret in [&key[..], as_text.as_bytes(), as_text.to_lowercase().as_bytes()] {
+    for secret in [
+        &key[..],
+        as_text.as_bytes(),
+        as_text.to_lowercase().as_bytes(),
+    ] {
         assert!(!stored.windows(secret.len()).any(|bytes| bytes == secret));
     }
 
@@ -194,7 +200,8 @@ async fn a_damaged_or_missing_object_is_named_and_not_restored() {
 #[tokio::test]
 async fn an_upload_that_is_cut_leaves_no_object_and_the_next_one_is_good() {
     let moto = Moto::start().await;
-    let (port, cut) = line(0, moto.port, 100_000).await;
+    let port = free_port();
+    let cut = line(port, moto.port, 100_000).await;
     let service = launch_at(port).start().await;
     let receiver = Receiver::start().await;
     let hook = json!({"url": receiver.url(), "events": ["alert.backup_failed"]});
@@ -215,12 +222,12 @@ async fn an_upload_that_is_cut_leaves_no_object_and_the_next_one_is_good() {
     assert!(metrics.contains("\ntapdesk_backup_good 0\n"), "{metrics}");
 
     // The server is there again.
-    let (_, line) = line(port, moto.port, usize::MAX).await;
+    let again = line(port, moto.port, usize::MAX).await;
     let made = run(&service).await;
     assert_eq!(made["last"]["ok"], true, "{made}");
     assert_eq!(moto.names().await.len(), 1);
     assert_eq!(left_in(service.folder()), Vec::<String>::new());
-    line.abort();
+    again.abort();
 }
 
 #[tokio::test]

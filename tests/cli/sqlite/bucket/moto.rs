@@ -50,10 +50,11 @@ impl Moto {
         moto
     }
 
-    /// A request that is not signed, which moto accepts.
+    /// A request whose signature moto does not check. Without one it is of a stranger.
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}/{path}", self.client.base());
-        self.client.request(method, &url)
+        let request = self.client.request(method, &url);
+        request.header("authorization", "AWS test:unsigned")
     }
 
     /// The content of an object.
@@ -107,13 +108,12 @@ pub(super) fn with_buckets(launch: Launch, port: u16) -> Launch {
         .fold(launch, |launch, (name, value)| launch.env(name, value))
 }
 
-/// A line to the server at `to`, on `port`, or on a free one. After `bytes` bytes all connections
-/// are closed, and nothing listens any more. Returns its port.
-pub(super) async fn line(port: u16, to: u16, bytes: usize) -> (u16, JoinHandle<()>) {
+/// A line from `port` to the server at `to`. After `bytes` bytes all connections are closed, and
+/// nothing listens any more: then the task ends.
+pub(super) async fn line(port: u16, to: u16, bytes: usize) -> JoinHandle<()> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
-    let port = listener.local_addr().unwrap().port();
     let left = Arc::new(AtomicUsize::new(bytes));
-    let task = tokio::spawn(async move {
+    tokio::spawn(async move {
         let mut open = JoinSet::new();
         loop {
             tokio::select! {
@@ -128,8 +128,7 @@ pub(super) async fn line(port: u16, to: u16, bytes: usize) -> (u16, JoinHandle<(
                 }
             }
         }
-    });
-    (port, task)
+    })
 }
 
 /// Passes a connection on. Returns whether no bytes are left.

@@ -17,7 +17,8 @@ fn bucket(path: &str) -> Bucket {
 }
 
 fn copy(length: usize) -> (StdFile, Vec<u8>) {
-    let content: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+    let byte = |i: usize| u8::try_from(i % 251).unwrap();
+    let content: Vec<u8> = (0..length).map(byte).collect();
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&content).unwrap();
     (file, content)
