@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check lint clippy bench soak deb packages packages-test sbom
+.PHONY: run test check lint clippy bench soak deb packages packages-test release reproduce sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -52,10 +52,20 @@ packages:
 	.make/setup build packages
 	.make/packages
 
-# Installs what `make packages` made, by the commands of the guide; as root, two minutes.
+# Installs what `make packages` made, by the commands of the guide; as root, three minutes.
 packages-test:
-	.make/setup packages packages_test
+	.make/setup build packages packages_test
 	.make/test-packages
+
+# A release of the last commit in target/releases; half an hour. MINISIGN_KEY names the key that signs it.
+release:
+	.make/setup build desktop deb packages release
+	.make/release
+
+# Builds the packages of the service twice, in two folders, and compares them; over an hour.
+reproduce:
+	.make/setup build packages
+	.make/reproduce
 
 # Ratios of the service to a bare answer of the same size, ten to twenty minutes and 10 GB of disk; then what the desktop costs.
 # `make bench CASE=tap` measures one case of the service.

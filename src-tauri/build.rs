@@ -17,6 +17,8 @@ const COMMANDS: &[&str] = &[
     "fix_port",
     "keep_port",
     "allow_phones",
+    "choose_release_source",
+    "look_for_release",
     "connect",
     "add_connection",
     "remove_connection",

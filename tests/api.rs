@@ -1,5 +1,6 @@
 //! The admin API, seen from outside.
 
+mod app_links;
 mod audit;
 mod clock;
 mod database;
@@ -17,6 +18,7 @@ mod metrics;
 mod notifications;
 mod openapi;
 mod own_reads;
+mod page_logo;
 mod problems;
 mod query_parameters;
 mod reports;

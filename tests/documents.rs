@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// A Markdown file.
+/// A Markdown file of the repository.
 struct Document {
     /// Its path from the root of the repository.
     path: PathBuf,

@@ -1,6 +1,7 @@
 //! Faults, and the service's reactions: the real binary is killed, starved or cut off, and its log
 //! and files are searched afterwards.
 
+mod acme;
 mod address_certificates;
 mod certificates;
 mod clock;
@@ -13,6 +14,7 @@ mod load;
 mod locked;
 mod lost_answers;
 mod mail_certificates;
+mod mail_library;
 mod proxies;
 mod sentinel;
 mod sqlite;

@@ -1,4 +1,4 @@
-// The tests of the screens. Each file starts a service of its own, so that files run side by side;
+// The tests of the screens, and of the page kit. Each file starts a service of its own, so that files run side by side;
 // no more than two, because what is looked at is drawn by the processor.
 
 import { defineConfig } from "@playwright/test";
@@ -9,7 +9,7 @@ const { TAPDESK_TEST_LENGTH, UPDATE_SCREENSHOTS, EVERY_SCREENSHOT } = process.en
 const takesPictures = TAPDESK_TEST_LENGTH === "soak" || Boolean(UPDATE_SCREENSHOTS || EVERY_SCREENSHOT);
 
 export default defineConfig({
-  testDir: "tests/screens",
+  testDir: "tests",
   testMatch: "*.test.mjs",
   testIgnore: takesPictures ? [] : "pictures.test.mjs",
   workers: 2,

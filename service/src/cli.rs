@@ -1,5 +1,5 @@
 //! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` need exclusive access to a
-//! database; the others call a running service.
+//! database; `upgrade-database` needs only the database; the others call a running service.
 
 mod backup;
 mod bucket;
@@ -28,6 +28,7 @@ mod tap;
 mod token;
 mod trigger;
 mod unlisted;
+mod upgrade_database;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -103,6 +104,9 @@ enum Verb {
     /// Move a whole database from SQLite to PostgreSQL, or back. If interrupted, run it again: it
     /// resumes.
     MigrateStore(migrate_store::Options),
+    /// Upgrade a PostgreSQL database to the format of this version. Make a backup first, with
+    /// `pg_dump`.
+    UpgradeDatabase(upgrade_database::Options),
     /// Check this installation, and explain how to fix problems.
     Doctor(doctor::Options),
     /// Write the man pages and the completions of shells to a folder, for packages.
@@ -149,6 +153,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::EncodingRoot(options) => encoding_root::run(&options),
         Verb::OpenKeys(options) => open_keys::run(&options),
         Verb::Restore(options) => restore::run(&options),
+        Verb::UpgradeDatabase(options) => upgrade_database::run(&options),
         Verb::RotateKey(options) => rotate_key::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),
         Verb::Doctor(options) => doctor::run(&options),

@@ -11,13 +11,18 @@
 //! Absent by design: a reader of time outside [`clock`], of randomness outside [`entropy`], of
 //! statuses outside `error.rs` in `http`, of SQL outside [`storage`].
 
-pub use app::{Parts, Service, TapUrl, backup, demo, housekeeping, notifications, rotate};
+pub use app::{
+    Parts, Service, TapUrl, backup, certificates, demo, housekeeping, notifications, rotate,
+};
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,
     inventory, keyring, macros, plural, private_file, report, revision, rolling_key, scope,
     settings, sheet, submission, tag, tag_url, text, webhook, world,
 };
-pub use http::{AppState, Countries, Exposure, Limits, Peer, listen, openapi, router, serve};
+pub use http::{
+    AppState, Countries, Exposure, Limits, Peer, listen, openapi, plain_router, router, serve,
+    serve_tls, with_hsts,
+};
 #[cfg(feature = "postgres")]
 pub use storage::migrate_store;
 pub use {client, encoding, inlay, storage};

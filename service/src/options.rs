@@ -4,6 +4,7 @@
 //! The doc comment of an option is its help, and its row in `docs/reference/options.md`. The text after
 //! "Default:" is the row's last column.
 
+mod acme;
 mod settings;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use tapdesk_service::storage::postgres::Address;
 use url::Url;
 use zeroize::Zeroizing;
 
+pub(crate) use acme::Certificates;
 pub(crate) use settings::FixedSettings;
 
 /// Which installation: the database, and the admin token beside it.
@@ -178,18 +180,19 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// Why the service cannot listen, and the way out, in words.
-pub(crate) fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error) -> String {
     let (ip, port) = (address.ip(), address.port());
     match error.kind() {
         ErrorKind::AddrInUse => format!(
-            "Port {port} is used by another program. Choose another with --listen {}, or a free one with port 0.",
+            "Port {port} is used by another program. Choose another with {option} {}, or a free one with port 0.",
             SocketAddr::new(ip, port.checked_add(1).unwrap_or(LISTEN.port()))
         ),
         ErrorKind::AddrNotAvailable => format!(
             "{ip} is no address of this machine. Listen on 127.0.0.1, or on 0.0.0.0 for all of its addresses."
         ),
         ErrorKind::PermissionDenied => format!(
-            "The system does not let this user listen on port {port}. Choose one of 1024 or above."
+            "The system does not let this user listen on port {port}. Choose one of 1024 or above, or give the \
+             service the capability CAP_NET_BIND_SERVICE."
         ),
         _ => format!("The service cannot listen on {address}: {error}."),
     }
@@ -255,6 +258,9 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub listening: Listening,
+
+    #[command(flatten)]
+    pub certificates: Certificates,
 
     #[command(flatten)]
     pub connections: Connections,

@@ -268,9 +268,9 @@ mod tests {
     /// Starts over `database` with the wrapping key 1. Also returns whether a new key would have
     /// been allowed.
     async fn start_with_keeper(database: &Path) -> (Started, bool) {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let keep = move |may_create| {
-            tell.send(may_create).unwrap();
+            sender.send(may_create).unwrap();
             Ok(Keyring::open(&[1; 32]))
         };
         let started = start(Start {
@@ -283,7 +283,7 @@ mod tests {
             s3_server: S3Server::default(),
             test: None,
         });
-        (started.await.unwrap(), told.recv().unwrap())
+        (started.await.unwrap(), receiver.recv().unwrap())
     }
 
     #[tokio::test]

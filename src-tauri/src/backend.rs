@@ -105,10 +105,12 @@ impl Backend {
     }
 
     /// Events of the service from now on. Ends when the receiver is dropped or the service ends.
-    pub fn events(&self) -> mpsc::Receiver<Value> {
+    /// `again` is whether the listener heard the service before and may have missed events: then
+    /// the first one is `{"event": "missed"}`.
+    pub fn events(&self, again: bool) -> mpsc::Receiver<Value> {
         match self {
-            Self::Embedded(embedded) => feed::of_storage(embedded.service.storage.events()),
-            Self::Remote(remote) => feed::of_remote(remote),
+            Self::Embedded(embedded) => feed::of_storage(embedded.service.storage.events(), again),
+            Self::Remote(remote) => feed::of_remote(remote, again),
         }
     }
 }

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tapdesk_service::clock::SystemClock;
+use tapdesk_service::clock::{Clock as _, SystemClock};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State, WebviewWindow};
 use url::Url;
@@ -33,6 +33,7 @@ use crate::reader::own_reads::OwnReads;
 use crate::reader::pcsc::Pcsc;
 use crate::reader::send_tap::{self, Destination, SentTap};
 use crate::refused_form::RefusedForm;
+use crate::release::ReleaseSource;
 use crate::rotation::RotationProgress;
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
@@ -136,6 +137,30 @@ pub(crate) async fn keep_port(shell: SharedShell<'_>) -> Result<(), String> {
 #[tauri::command]
 pub(crate) async fn allow_phones(shell: SharedShell<'_>, allowed: bool) -> Result<(), String> {
     shell.allow_phones(allowed).await
+}
+
+/// Sets where to look for newer versions of this program, and looks there; an empty URL ends it.
+#[tauri::command]
+pub(crate) async fn choose_release_source(
+    shell: SharedShell<'_>,
+    url: String,
+    public_key: String,
+) -> Result<(), RefusedForm> {
+    let source = if url.trim().is_empty() {
+        None
+    } else {
+        Some(ReleaseSource::parse(&url, &public_key)?)
+    };
+    let now = SystemClock::start().now();
+    shell.choose_release_source(source, now).await;
+    Ok(())
+}
+
+/// Looks for a newer version now. The shell's state has the result.
+#[tauri::command]
+pub(crate) async fn look_for_release(shell: SharedShell<'_>) -> Result<(), String> {
+    shell.look_for_release(SystemClock::start().now()).await;
+    Ok(())
 }
 
 /// Shows another service in the screens.

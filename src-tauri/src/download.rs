@@ -161,7 +161,7 @@ impl Download {
         ask: impl Fn(String, Option<Value>) -> F,
         pauses: &[Duration],
         mut stopped: oneshot::Receiver<()>,
-        told: &Channel<Far>,
+        progress: &Channel<Far>,
     ) -> Result<Received, String>
     where
         F: Future<Output = Result<Arriving, String>>,
@@ -173,7 +173,7 @@ impl Download {
             let ended;
             (file, ended) = match ask(file.path(), self.body.clone()).await {
                 Ok(Arriving { pieces, cursor }) => match file.begin(cursor) {
-                    Ok(()) => write(file, pieces, &mut stopped, told).await?,
+                    Ok(()) => write(file, pieces, &mut stopped, progress).await?,
                     Err(why) => (file, Ended::Broken(why.to_string())),
                 },
                 Err(why) => (file, Ended::Broken(why)),
@@ -216,7 +216,7 @@ async fn write(
     mut file: client::Download,
     mut pieces: Pieces,
     stopped: &mut oneshot::Receiver<()>,
-    told: &Channel<Far>,
+    progress: &Channel<Far>,
 ) -> Result<(client::Download, Ended), String> {
     loop {
         let piece = tokio::select! {
@@ -235,7 +235,7 @@ async fn write(
         })
         .await?;
         // If the page is gone, nobody hears the progress, but the file is still wanted.
-        let _ = told.send(file.progress().into());
+        let _ = progress.send(file.progress().into());
     }
 }
 
@@ -306,17 +306,17 @@ mod tests {
         let (_stop, stopped) = oneshot::channel();
         let messages = Arc::new(Mutex::new(Vec::new()));
         let written = Arc::clone(&messages);
-        let told = Channel::new(move |body| {
+        let progress = Channel::new(move |body| {
             locked(&written).push(body.deserialize::<Value>()?);
             Ok(())
         });
-        let received = download(&path).await.receive(ask, &[], stopped, &told);
+        let received = download(&path).await.receive(ask, &[], stopped, &progress);
         assert!(matches!(received.await, Ok(Received::Saved)));
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, pieces.concat());
         assert_eq!(left(folder.path()), ["tags.csv"]);
-        let told = locked(&messages).last().cloned();
-        assert_eq!(told, Some(json!({"bytes": text.len(), "rows": 3})));
+        let last = locked(&messages).last().cloned();
+        assert_eq!(last, Some(json!({"bytes": text.len(), "rows": 3})));
     }
 
     #[tokio::test]
@@ -324,19 +324,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tags.csv");
         std::fs::write(&path, "former").unwrap();
-        let told = silent();
+        let progress = silent();
 
         let downloads = Downloads::default();
         let stopped = downloads.begin("1".to_owned());
         let ask = |_, _| async { Ok(arriving(&["new"], false, None)) };
-        let received = download(&path).await.receive(ask, &[], stopped, &told);
+        let received = download(&path).await.receive(ask, &[], stopped, &progress);
         downloads.end("1");
         assert!(matches!(received.await, Ok(Received::Stopped)));
         assert_eq!(left(folder.path()), ["tags.csv"]);
 
         let (_stop, stopped) = oneshot::channel();
         let ask = |_, _| async { Ok(arriving(&["new"], true, None)) };
-        let received = download(&path).await.receive(ask, &PAUSES, stopped, &told);
+        let received = download(&path)
+            .await
+            .receive(ask, &PAUSES, stopped, &progress);
         assert!(matches!(received.await, Err(why) if why == "The connection broke."));
         assert_eq!(left(folder.path()), ["tags.csv"]);
         assert_eq!(std::fs::read(&path).unwrap(), b"former");
@@ -362,9 +364,11 @@ mod tests {
             }
         };
         let (_stop, stopped) = oneshot::channel();
-        let told = silent();
+        let progress = silent();
         let pauses = [Duration::ZERO; 2];
-        let received = download(&path).await.receive(ask, &pauses, stopped, &told);
+        let received = download(&path)
+            .await
+            .receive(ask, &pauses, stopped, &progress);
         assert!(matches!(received.await, Ok(Received::Saved)));
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "id,name\r\n9,a\r\n8,b\r\n7,c\r\n");
@@ -384,7 +388,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taps.csv");
         let downloads = Downloads::default();
-        let told = silent();
+        let progress = silent();
         for goes_on in [true, false] {
             let stopped = downloads.begin("1".to_owned());
             let ask = |address: String, _| async move {
@@ -394,7 +398,9 @@ mod tests {
                 Ok(arriving(&["id\r\n2\r\n"], true, Some("2")))
             };
             let pauses = [Duration::ZERO; 2];
-            let received = download(&path).await.receive(ask, &pauses, stopped, &told);
+            let received = download(&path)
+                .await
+                .receive(ask, &pauses, stopped, &progress);
             let Ok(Received::BrokenOff(broken)) = received.await else {
                 panic!("it is not broken off");
             };
@@ -405,7 +411,7 @@ mod tests {
                 let broken = downloads.kept("1").unwrap();
                 let ask = |_, _| async { Ok(arriving(&["1\r\n"], false, Some("2"))) };
                 let stopped = downloads.begin("1".to_owned());
-                let received = broken.receive(ask, &pauses, stopped, &told).await;
+                let received = broken.receive(ask, &pauses, stopped, &progress).await;
                 assert!(matches!(received, Ok(Received::Saved)));
             }
             downloads.end("1");

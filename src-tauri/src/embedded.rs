@@ -18,10 +18,9 @@ use tokio::task::JoinHandle;
 use crate::backend;
 use crate::carriers::Carriers;
 use crate::folders::Folders;
-use crate::keychain::{self, Keychain};
+use crate::keychain::{self, KeyStore, KeyStoreKind, Keychain};
 use crate::listener::{self, BindError, Bound, Wish};
 use crate::problem::StartFailure;
-use crate::state::{KeyStore, KeyStoreKind};
 
 /// Memory for the configuration of tags, in bytes: enough for 50,000 of them.
 const TAG_CACHE: usize = 16_000_000;

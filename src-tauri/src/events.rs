@@ -86,17 +86,20 @@ pub(crate) async fn tell_tables(
 }
 
 /// Sends the events of the service that the screens show to the page, as long as it is
-/// `connection`.
+/// `connection`. After an interruption, the page is told that it may have missed events.
 pub(crate) async fn tell_events(shell: Arc<Shell>, connection: String, channel: Channel<Value>) {
     let mut states = shell.watch();
+    let mut again = false;
     loop {
         // This must come before the service is asked for, so that a change after it is noticed
         // below.
         states.mark_unchanged();
         let backend = shell.backend_of(&connection).await;
-        let events = backend.ok().map(|backend| backend.events());
+        let events = backend.ok().map(|backend| backend.events(again));
+        // Events between two streams are missed.
+        again = true;
         let outcome = tokio::select! {
-            told = tell(events, &channel) => told,
+            ended = tell(events, &channel) => ended,
             changed = states.changed() => changed.map_err(|_| NobodyListens),
         };
         if outcome.is_err() {

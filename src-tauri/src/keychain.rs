@@ -2,6 +2,7 @@
 //! their owner may read. Calls to the keychain have a time limit, so that it never keeps the window
 //! from opening.
 
+mod key_store;
 pub(crate) mod rotation;
 mod system;
 
@@ -17,7 +18,8 @@ use tapdesk_service::private_file;
 use zeroize::Zeroizing;
 
 use crate::folders::Folders;
-use crate::state::{KeyStore, KeyStoreKind};
+
+pub use key_store::{KeyStore, KeyStoreKind};
 
 /// A secret as text.
 pub type Secret = Zeroizing<String>;

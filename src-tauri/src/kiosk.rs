@@ -18,7 +18,6 @@ pub(crate) mod commands;
 mod linux;
 pub(crate) mod pictures;
 mod pin;
-pub(crate) mod settings;
 mod tally;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;

@@ -28,6 +28,7 @@ pub mod keychain;
     expect(dead_code, reason = "the kiosk is shown only on Linux so far")
 )]
 mod kiosk;
+mod kiosk_settings;
 pub mod listener;
 mod logging;
 pub mod origin;
@@ -37,6 +38,7 @@ pub mod preferences;
 pub mod problem;
 pub mod reader;
 mod refused_form;
+pub mod release;
 pub mod rotation;
 pub mod scheme;
 mod session;
@@ -138,6 +140,7 @@ fn build(
 ) -> tauri::Result<App> {
     let on_screen = StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED;
     let starting = Arc::clone(shell);
+    let watching = (!as_kiosk).then(|| Arc::clone(shell));
     let mut builder = Builder::default();
     if session::has_bus() {
         // This must come first: a second start ends here, before it touches anything. Without a bus
@@ -172,6 +175,8 @@ fn build(
             commands::fix_port,
             commands::keep_port,
             commands::allow_phones,
+            commands::choose_release_source,
+            commands::look_for_release,
             commands::connect,
             commands::add_connection,
             commands::remove_connection,
@@ -200,6 +205,10 @@ fn build(
         ])
         .setup(move |app| {
             tauri::async_runtime::spawn(async move { starting.start().await });
+            // An exhibit tells nobody about a newer version.
+            if let Some(shell) = watching {
+                tauri::async_runtime::spawn(async move { shell.watch_releases().await });
+            }
             show(app.handle(), as_kiosk)?;
             tauri::async_runtime::spawn(end_when_asked(app.handle().clone()));
             Ok(())

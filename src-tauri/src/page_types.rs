@@ -94,8 +94,7 @@ fn the_types_of_the_owners_page_are_the_shells() {
         .with::<Progress>()
         .with::<Finding>()
         .with::<Overview>();
-    let imports =
-        "\nimport type { EncodingReason, EncodingState, MacFrom, Mirror } from \"../api/types\";\n";
+    let imports = "\nimport type { EncodingReason, EncodingState, MacFrom, Mirror, Technology } from \"../api/types\";\n";
     check("ui/src/lib/shell/types.ts", &types.module(imports));
 }
 

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use tapdesk_service::private_file;
 
 use crate::carriers::Carriers;
-use crate::kiosk::settings::KioskSettings;
+use crate::kiosk_settings::KioskSettings;
+use crate::release::Releases;
 
 /// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,8 @@ pub struct Preferences {
     pub connections: Vec<Remote>,
     /// The kiosk's choices on this machine.
     pub kiosk: KioskSettings,
+    /// Where to look for newer versions of this program, and the last result.
+    pub releases: Releases,
 }
 
 /// A service on another computer. Its token is stored separately.

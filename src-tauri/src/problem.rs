@@ -156,12 +156,21 @@ fn database(error: OpenError) -> StartProblem {
             format!("The file is unchanged. Restore a backup, or create a new database. ({what})"),
             path,
         ),
-        OpenError::Newer { path, found, known } => (
+        OpenError::Newer {
+            path,
+            found,
+            known,
+            backup,
+        } => (
             Newer,
             "The database was made by a newer Tapdesk.".to_owned(),
             format!(
                 "It has format {found}, and this version supports {known}. The file is unchanged: \
-                 install the newer version, restore an older backup, or create a new database."
+                 install the newer version, restore an older backup, or create a new database.{}",
+                backup.map_or_else(String::new, |backup| format!(
+                    " The backup from before the upgrade is {}.",
+                    backup.display()
+                ))
             ),
             path,
         ),

@@ -51,10 +51,10 @@ mod tests {
     #[test]
     fn the_page_is_told_the_field_as_the_admin_api_tells_it() {
         let refused = RefusedForm::from(FieldError::of("url", "Enter a URL."));
-        let told = json!({"detail": "Enter a URL.", "errors": [{"field": "url", "message": "Enter a URL."}]});
-        assert_eq!(serde_json::to_value(refused).unwrap(), told);
+        let expected = json!({"detail": "Enter a URL.", "errors": [{"field": "url", "message": "Enter a URL."}]});
+        assert_eq!(serde_json::to_value(refused).unwrap(), expected);
         let refused = RefusedForm::from("It cannot be stored.".to_owned());
-        let told = json!({"detail": "It cannot be stored.", "errors": []});
-        assert_eq!(serde_json::to_value(refused).unwrap(), told);
+        let expected = json!({"detail": "It cannot be stored.", "errors": []});
+        assert_eq!(serde_json::to_value(refused).unwrap(), expected);
     }
 }

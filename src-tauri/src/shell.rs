@@ -6,6 +6,7 @@ mod connections;
 mod key;
 mod lifecycle;
 mod recovery;
+mod releases;
 mod remote;
 
 use std::net::SocketAddr;
@@ -175,6 +176,7 @@ impl Shell {
             lost,
             key_store: embedded.key_store.clone(),
             database: self.folders.database.display().to_string(),
+            releases: preferences.releases.clone().newer(),
         }
     }
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::carriers::Carriers;
+use crate::keychain::KeyStore;
+use crate::release::Releases;
 use crate::rotation::RotationProgress;
 
 /// The id of the connection to the service in this process.
@@ -102,6 +104,8 @@ pub struct Ready {
     pub key_store: KeyStore,
     /// Path of the embedded service's SQLite file.
     pub database: String,
+    /// Where to look for newer versions of this program, and the newer one that was found.
+    pub releases: Releases,
 }
 
 /// A service that the screens can show.
@@ -127,27 +131,4 @@ pub enum ConnectionKind {
     Embedded,
     /// In another process, usually on another computer.
     Remote,
-}
-
-/// The place of the key that wraps inlay keys.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct KeyStore {
-    /// The kind of place.
-    pub kind: KeyStoreKind,
-    /// A description of the place, with the reason if it is not the keychain.
-    pub text: String,
-}
-
-/// Kinds of places for secrets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum KeyStoreKind {
-    /// The keychain of the system's session.
-    Keychain,
-    /// A file of mode 0600.
-    File,
-    /// No place is available: codes of rolling-code inlays cannot be verified.
-    Locked,
 }

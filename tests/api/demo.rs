@@ -33,9 +33,9 @@ async fn demo_data_is_made_once_and_removed_in_one_go() {
     for _ in 0..2 {
         let made = demo(&service, Method::POST).await;
         assert_eq!(made["made"], true);
-        let told = made["tags"].as_array().unwrap().iter();
-        let told: Vec<_> = told.map(|tag| tag["slug"].as_str().unwrap()).collect();
-        assert_eq!(told, SLUGS);
+        let shown = made["tags"].as_array().unwrap().iter();
+        let shown: Vec<_> = shown.map(|tag| tag["slug"].as_str().unwrap()).collect();
+        assert_eq!(shown, SLUGS);
         assert_eq!(slugs(&service).await, SLUGS);
         assert_eq!(count(&service, "/simulator/inlays").await, 2);
         assert_eq!(count(&service, "/tags").await, 0, "none of it is real");

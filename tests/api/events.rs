@@ -1,5 +1,7 @@
 //! `/admin/v1/events`: events as they happen.
 
+mod changes;
+
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::inlay::Uid;
@@ -33,8 +35,28 @@ impl Listener {
         }
     }
 
-    /// The next event: its name and data. `None` if the stream ends.
+    /// The next event, except changes of resources: its name and data. `None` if the stream ends.
     pub(in crate::api) async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            let event = self.next_of_all().await?;
+            if event.0 != "changed" {
+                return Some(event);
+            }
+        }
+    }
+
+    /// The next change of resources: its kind and id.
+    pub(in crate::api) async fn next_change(&mut self) -> (String, Value) {
+        loop {
+            let (name, event) = self.next_of_all().await.expect("the stream lasts");
+            if name == "changed" {
+                let kind = event["kind"].as_str().expect("a kind");
+                return (kind.to_owned(), event["id"].clone());
+            }
+        }
+    }
+
+    async fn next_of_all(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.heard.split_once("\n\n") {
                 let event = field(event, "event").zip(field(event, "data"));
@@ -227,6 +249,6 @@ async fn an_inlay_that_was_encoded_is_told_once_it_is_verified() {
         "inlay_id": inlays["items"][0]["id"], "uid": uid.to_string(), "counter": 1,
         "at": "2026-01-01T12:00:00Z",
     });
-    let told = listener.next().await;
-    assert_eq!(told, Some(("inlay.encoded".to_owned(), expected)));
+    let arrived = listener.next().await;
+    assert_eq!(arrived, Some(("inlay.encoded".to_owned(), expected)));
 }

@@ -64,6 +64,7 @@ async fn a_tap_is_listed_with_everything_it_came_to() {
         "tag_id": tag.id, "slug": tag.slug, "tag_name": "Bottle 41",
         "tag_verified": true, "reason": "verified", "counter": 1, "last_counter": 0, "missed_reads": 0,
         "inlay_id": inlay.id, "uid": null, "tech": "n", "experience_id": 1, "experience_version": 1,
+        "recall_group_id": null,
         "country": "", "system": "other", "language": null, "visitor_group": null,
         "returning_month": false, "returning_day": false,
         "key_issued": true, "tamper": null, "file_data": null, "simulated": false,

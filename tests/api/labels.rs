@@ -3,6 +3,7 @@
 
 mod decode;
 mod refused;
+mod sheets;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;

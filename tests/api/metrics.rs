@@ -35,7 +35,7 @@ async fn traffic(service: &TestService) {
 /// Metrics by name, each with its kind and its labels.
 type Metrics = BTreeMap<String, (String, BTreeSet<String>)>;
 
-/// Parses a scrape.
+/// The metrics of a scrape, by name.
 fn scraped(text: &str) -> Metrics {
     let mut metrics = Metrics::new();
     let mut name = String::new();
@@ -274,7 +274,7 @@ async fn every_expression_of_the_dashboard_and_the_alerts_finds_data_in_a_real_p
     };
     let (dashboard, alerts) = (dashboard(), alerts());
     assert!(dashboard.len() > 20, "{dashboard:#?}");
-    assert_eq!(alerts.len(), 16, "{alerts:#?}");
+    assert_eq!(alerts.len(), 17, "{alerts:#?}");
     let missing = Mutex::new([dashboard, alerts].concat());
     // A rate needs two scrapes of each series.
     eventually("every expression finds data", || async {
@@ -296,7 +296,7 @@ async fn every_expression_of_the_dashboard_and_the_alerts_finds_data_in_a_real_p
     let rules = prometheus.client.get("/api/v1/rules").answer().await.json();
     let rules = rules["data"]["groups"][0]["rules"].clone();
     let rules = rules.as_array().expect("rules");
-    assert_eq!(rules.len(), 16);
+    assert_eq!(rules.len(), 17);
     for rule in rules {
         assert_ne!(rule["health"], "err", "{rule}");
         let annotations = &rule["annotations"];

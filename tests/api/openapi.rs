@@ -328,7 +328,7 @@ fn limits_are_in_the_schemas() {
 }
 
 /// Schema path, keyword, and the keyword's value as JSON.
-const LIMITS: [(&str, &str, &str); 57] = [
+const LIMITS: [(&str, &str, &str); 62] = [
     ("TagFields.name", "maxLength", "200"),
     ("TagFields.title", "maxLength", "2000"),
     ("TagFields.description", "maxLength", "2000"),
@@ -364,6 +364,11 @@ const LIMITS: [(&str, &str, &str); 57] = [
     ("Overrides.audit_months", "maximum", "1200"),
     ("Overrides.submission_months", "maximum", "1200"),
     ("Overrides.disk_low_mebibytes", "maximum", "16777216"),
+    ("Overrides.app_links", "maxItems", "50"),
+    ("AppLinks.paths", "maxItems", "20"),
+    ("AppPath", "maxLength", "200"),
+    ("Pages.texts", "maxItems", "200"),
+    ("PageText.text", "maxLength", "1000"),
     ("Network", "pattern", r#""^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$""#),
     ("FormField.choices", "maxItems", "100"),
     ("Choice", "maxLength", "500"),
@@ -458,7 +463,9 @@ async fn every_operation_of_the_document_is_a_route() {
             let answer = request.send().await.expect("an answer");
             let expected: &[u16] = if path.starts_with("/admin/") || path == "/metrics" {
                 &[401, 429]
-            } else if ["/t/{slug}", "/media/{name}", "/stand-in"].contains(&path.as_str()) {
+            } else if ["/t/{slug}", "/media/{name}", "/stand-in"].contains(&path.as_str())
+                || path.starts_with("/.well-known/")
+            {
                 &[404]
             } else {
                 &[200, 415, 429]

@@ -11,7 +11,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, Client, PATIENCE, TestService};
 
-/// All scopes.
+/// All scopes that a token can have.
 const SCOPES: [&str; 9] = [
     "read",
     "tags",
@@ -208,12 +208,12 @@ async fn a_token_tells_what_it_may_do() {
         }),
     )
     .await;
-    let told = client.admin_get("/tokens/current").await;
+    let received = client.admin_get("/tokens/current").await;
     let expected = json!({
-        "id": told["id"], "name": "Shop", "scopes": ["read", "tags"], "experience_ids": [experience], "group_ids": null,
+        "id": received["id"], "name": "Shop", "scopes": ["read", "tags"], "experience_ids": [experience], "group_ids": null,
         "expires_at": "2027-01-01T00:00:00Z",
     });
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
 }
 
 #[tokio::test]

@@ -19,6 +19,12 @@ fn unchecked(mut setting: Value) -> Value {
     setting
 }
 
+/// The setting `pages` without a logo.
+fn without_logo(mut setting: Value) -> Value {
+    setting["logo"] = Value::Null;
+    setting
+}
+
 #[tokio::test]
 async fn every_setting_tells_its_value_and_where_it_comes_from() {
     let service = TestService::start().await;
@@ -35,6 +41,8 @@ async fn every_setting_tells_its_value_and_where_it_comes_from() {
         "simulated_targets": default("stand_in"),
         "rate_limit": default(60),
         "hosts": default(json!([])),
+        "app_links": default(json!([])),
+        "pages": without_logo(default(json!({}))),
     });
     assert_eq!(service.admin_get("/settings").await, expected);
 }
@@ -55,6 +63,8 @@ async fn a_stored_setting_is_in_force_at_once_and_after_a_restart_until_it_is_ta
         "simulated_targets": "real",
         "rate_limit": "off",
         "hosts": ["Admin.Example"],
+        "app_links": [{"host": "Tags.Example", "ios_app_ids": ["ABCDE12345.com.example.app"]}],
+        "pages": {"name": " Grand Cru ", "accent": "#7A1F2B"},
     });
     let expected = json!({
         "tag_url": unchecked(stored("https://tags.example/t")),
@@ -69,6 +79,11 @@ async fn a_stored_setting_is_in_force_at_once_and_after_a_restart_until_it_is_ta
         "simulated_targets": stored("real"),
         "rate_limit": stored("off"),
         "hosts": stored(json!(["admin.example"])),
+        "app_links": stored(json!([{
+            "host": "tags.example", "ios_app_ids": ["ABCDE12345.com.example.app"],
+            "paths": [], "android_apps": [],
+        }])),
+        "pages": without_logo(stored(json!({"name": "Grand Cru", "accent": "#7a1f2b"}))),
     });
     assert_eq!(
         service.admin_patch("/settings", changes.clone()).await,

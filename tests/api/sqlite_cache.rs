@@ -88,6 +88,31 @@ async fn a_change_voids_what_it_changed_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_slug_in_another_case_is_at_hand_until_another_tag_has_it() {
+    let service = service().await;
+    let small = service.redirecting_tag(json!({"slug": "cask-0001"})).await;
+    let mixed = service.redirecting_tag(json!({"slug": "Wine-0001"})).await;
+    let named = |tag: &TestTag, slug: &str| TestTag {
+        id: tag.id,
+        slug: slug.to_owned(),
+    };
+    tap(&service, &[&small, &mixed]).await;
+    let (capitals, others) = (named(&small, "CASK-0001"), named(&mixed, "WINE-0001"));
+    let lower = named(&mixed, "wine-0001");
+    let (places, read) = tap(&service, &[&capitals, &others, &lower]).await;
+    assert_eq!(places, [LANDING, LANDING, LANDING]);
+    assert_eq!(read, 0, "no tag is read for another case");
+    // A tag without a code of its own gets the slug in small letters.
+    let twin = json!({"name": "Wine", "slug": "wine-0001"});
+    service.tag(twin).await;
+    let (places, read) = tap(&service, &[&capitals]).await;
+    assert_eq!((places, read), (vec![LANDING.to_owned()], 0), "of others");
+    let (places, _) = tap(&service, &[&others, &mixed, &mixed]).await;
+    assert_eq!(places, ["404", LANDING, LANDING]);
+    assert_eq!(tap(&service, &[&mixed]).await.1, 0, "as written");
+}
+
+#[tokio::test]
 async fn what_leads_elsewhere_is_seen_without_a_tag_being_read() {
     let service = service().await;
     let experience = service.redirect(LANDING).await;

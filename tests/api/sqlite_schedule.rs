@@ -159,10 +159,13 @@ async fn a_backup_that_fails_is_told_once_and_made_again_within_an_hour() {
         let why = failed["last"]["error"].as_str().unwrap();
         assert!(why.contains("backups"), "{why}");
     }
-    let told = receiver.wait_for(1).await[0].json();
-    assert_eq!(told["type"], "alert.backup_failed");
+    let arrived = receiver.wait_for(1).await[0].json();
+    assert_eq!(arrived["type"], "alert.backup_failed");
     let (name, event) = listener.next().await.expect("an event");
-    assert_eq!((name.as_str(), &event["alert"]), ("alert", &told["type"]));
+    assert_eq!(
+        (name.as_str(), &event["alert"]),
+        ("alert", &arrived["type"])
+    );
     let metrics = service.metrics().await;
     assert!(metrics.contains("\ntapdesk_backup_good 0\n"), "{metrics}");
     assert!(

@@ -112,10 +112,10 @@ async fn an_address_of_the_own_computer_is_named_without_being_opened() {
 #[tokio::test]
 async fn a_name_without_an_address_is_told() {
     let service = TestService::start().await;
-    let told = check(&service, "tags.tapdesk.invalid").await;
-    assert_eq!(told["tag_url"], "https://tags.tapdesk.invalid/t");
+    let reported = check(&service, "tags.tapdesk.invalid").await;
+    assert_eq!(reported["tag_url"], "https://tags.tapdesk.invalid/t");
     assert_eq!(
-        (&told["state"], &told["reason"]),
+        (&reported["state"], &reported["reason"]),
         (&json!("failed"), &json!("dns"))
     );
 }
@@ -169,13 +169,13 @@ async fn each_wrong_address_has_its_reason_and_nothing_is_told_of_another_server
         (other.authority().to_owned(), "other_server"),
         (shop, "path"),
     ] {
-        let told = check(&service, &typed).await;
+        let reported = check(&service, &typed).await;
         assert_eq!(
-            (&told["state"], &told["reason"]),
+            (&reported["state"], &reported["reason"]),
             (&json!("failed"), &json!(reason)),
-            "{told}"
+            "{reported}"
         );
-        let detail = told["detail"].as_str().unwrap();
+        let detail = reported["detail"].as_str().unwrap();
         assert!(!detail.contains("leads nowhere"), "{detail}");
         if reason == "path" {
             assert!(

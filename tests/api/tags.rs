@@ -3,6 +3,7 @@
 mod all_or_none;
 mod bulk;
 mod cells;
+mod encoding_sheet;
 mod export;
 mod filters;
 mod form_variables;

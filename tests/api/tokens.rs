@@ -66,13 +66,13 @@ async fn a_deleted_tokens_event_stream_ends_and_others_go_on() {
         .await
         .expect("the stream of the deleted token ends");
     service.tap(&tag.path()).await;
-    let mut told = String::new();
+    let mut shown = String::new();
     // The stream also has comments that keep it open.
-    while !told.contains("event: ") {
+    while !shown.contains("event: ") {
         let chunk = other.chunk().await.unwrap().expect("an event");
-        told += &String::from_utf8_lossy(&chunk);
+        shown += &String::from_utf8_lossy(&chunk);
     }
-    assert!(told.contains("event: interaction"), "{told:?}");
+    assert!(shown.contains("event: interaction"), "{shown:?}");
 }
 
 /// A request whose head has a valid token, and whose body arrives after the token was deleted.

@@ -44,8 +44,8 @@ async fn watched(service: &TestService, status: u16) -> (Receiver, i64, Receiver
     let (failing, watcher) = (Receiver::start().await, Receiver::start().await);
     failing.react(Reaction::status(status));
     let (id, _) = webhook(service, &failing, Value::Null).await;
-    let told = json!({"events": ["alert.webhook_disabled"]});
-    webhook(service, &watcher, told).await;
+    let fields = json!({"events": ["alert.webhook_disabled"]});
+    webhook(service, &watcher, fields).await;
     (failing, id, watcher)
 }
 
@@ -116,8 +116,8 @@ async fn attributes_are_told_with_each_event_of_a_tag_if_they_are_asked_for() {
         .update(tap.key(), json!({"registered": "true"}))
         .await
         .expect(200);
-    let told = with.wait_for(2).await;
-    for request in &told {
+    let arrived = with.wait_for(2).await;
+    for request in &arrived {
         let event = request.json();
         assert_eq!(event["data"]["attributes"], attributes, "{event}");
         assert!(event["data"].get("variables").is_none(), "{event}");
@@ -160,12 +160,12 @@ async fn filters_choose_by_type_experience_attribute_and_world() {
     service.tap(&inlay.url(&tag)).await;
     service.tap(&other.path()).await;
     service.tap(&inlay.url(&tag)).await;
-    let told = all.wait_for(3).await;
-    assert_eq!(told.len(), 3);
+    let arrived = all.wait_for(3).await;
+    assert_eq!(arrived.len(), 3);
     for receiver in &receivers {
-        let told = receiver.wait_for(1).await;
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].json()["data"]["tag_id"], json!(other.id));
+        let arrived = receiver.wait_for(1).await;
+        assert_eq!(arrived.len(), 1);
+        assert_eq!(arrived[0].json()["data"]["tag_id"], json!(other.id));
     }
     assert!(simulated.received().is_empty());
 }
@@ -241,16 +241,16 @@ async fn a_change_of_many_tags_is_told_for_each_that_changed() {
         .expect(200);
     // A value that is already set is not a change.
     post(&service, "/tags/bulk", change).await.expect(200);
-    let told = receiver.wait_for(2).await;
-    assert_eq!(tags_of(&told), [tags[0].id, tags[1].id]);
+    let arrived = receiver.wait_for(2).await;
+    assert_eq!(tags_of(&arrived), [tags[0].id, tags[1].id]);
     let file = format!("slug,name\n{},Renamed\n,New\n", tags[2].slug);
     let import = service.admin_request(Method::POST, "/tags/import?mode=upsert");
     let import = import.header("content-type", "text/csv").body(file);
     let answer = import.send().await.expect("an answer");
     answer.text().await.expect("the result");
-    let told = receiver.wait_for(3).await;
-    assert_eq!(told.len(), 3, "a new tag is not an updated one");
-    let data = told[2].json()["data"].clone();
+    let arrived = receiver.wait_for(3).await;
+    assert_eq!(arrived.len(), 3, "a new tag is not an updated one");
+    let data = arrived[2].json()["data"].clone();
     assert_eq!(
         (&data["tag_id"], &data["tag_name"]),
         (&json!(tags[2].id), &json!("Renamed"))
@@ -258,8 +258,10 @@ async fn a_change_of_many_tags_is_told_for_each_that_changed() {
 }
 
 /// The tags of events, in the order of their numbers.
-fn tags_of(told: &[Received]) -> Vec<Value> {
-    let tags = told.iter().map(|one| one.json()["data"]["tag_id"].clone());
+fn tags_of(arrived: &[Received]) -> Vec<Value> {
+    let tags = arrived
+        .iter()
+        .map(|one| one.json()["data"]["tag_id"].clone());
     let mut tags: Vec<_> = tags.collect();
     tags.sort_by_key(Value::as_i64);
     tags

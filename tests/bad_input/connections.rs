@@ -222,6 +222,7 @@ async fn a_head_on_a_used_connection_has_its_limit_too_and_bytes_do_not_extend_i
     let ended = tokio::spawn(ended);
     while !ended.is_finished() {
         sending.send("y").await;
+        // A client that is slow on purpose.
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let said = ended.await.expect("it reads");

@@ -50,8 +50,9 @@ async fn an_unknown_route_is_404_in_the_envelope_of_its_part() {
         let answer = service.admin(Method::GET, path, json!(null)).await;
         assert_problem(&answer, 404);
     }
+    // People open the host without a tag.
+    assert_page(&service.get("/").answer().await, 200);
     for path in [
-        "/",
         "/nowhere",
         "/favicon.ico",
         "/admin",
@@ -96,7 +97,14 @@ async fn a_method_that_the_route_does_not_have_is_405_and_says_which_it_has() {
                 .is_some_and(|allow| allow.contains("GET"))
         );
     }
-    for path in ["/health", "/ready", "/metrics", "/stand-in"] {
+    for path in [
+        "/health",
+        "/ready",
+        "/metrics",
+        "/stand-in",
+        "/kit/1",
+        "/kit/1/tapdesk.js",
+    ] {
         let request = service.post(path).bearer_auth(service.admin_token());
         assert_page(&request.answer().await, 405);
     }

@@ -20,7 +20,7 @@ use tapdesk_service::text::Name;
 
 use crate::fixture::{FILE_KEY, Fixture, slug, uid};
 use crate::load::{self, Case, Supply};
-use crate::server::Server;
+use crate::server::{self, Server};
 use crate::visitors::{Visitors, request};
 use crate::{CONNECTIONS, ROUNDS};
 
@@ -42,6 +42,8 @@ const META_KEY: [u8; 16] = [0xa5; 16];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Slug,
+    /// By its slug, by the earlier build of the service.
+    SlugBefore,
     /// By its slug in capitals, which is found in another case.
     Capitals,
     /// By its slug, where the experience and the texts come from groups, four levels above it.
@@ -60,8 +62,9 @@ pub(crate) enum Way {
 }
 
 /// All ways, the slug first.
-const WAYS: [Way; 12] = [
+const WAYS: [Way; 13] = [
     Way::Slug,
+    Way::SlugBefore,
     Way::Capitals,
     Way::Grouped,
     Way::Uid,
@@ -91,7 +94,7 @@ pub(crate) struct Beside {
 /// The figures of one turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
-    /// Responses per second.
+    /// How many requests are answered per second.
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
@@ -104,6 +107,7 @@ impl Way {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Slug => "by its slug".to_owned(),
+            Self::SlugBefore => "by its slug, by the earlier build".to_owned(),
             Self::Capitals => "by its slug in capitals".to_owned(),
             Self::Grouped => "by its slug, led by groups of four levels".to_owned(),
             Self::Uid => "by the UID in clear".to_owned(),
@@ -126,6 +130,7 @@ impl Way {
     fn keys(self) -> u8 {
         match self {
             Self::Slug
+            | Self::SlugBefore
             | Self::Capitals
             | Self::Grouped
             | Self::Uid
@@ -137,7 +142,7 @@ impl Way {
 
     fn template(self) -> Result<Template> {
         let text = match self {
-            Self::Slug | Self::Capitals | Self::Grouped => {
+            Self::Slug | Self::SlugBefore | Self::Capitals | Self::Grouped => {
                 "https://tags.example/{slug}?picc_data={picc}&cmac={mac}"
             }
             Self::Uid | Self::Unlisted(_) | Self::Created => {
@@ -168,7 +173,7 @@ struct Seat {
     _fixture: Fixture,
 }
 
-/// Measures every way.
+/// Measures each way by which a URL names a tag.
 pub(crate) async fn each() -> Result<Vec<Found>> {
     let tags = match std::env::var(FEWER) {
         Ok(fewer) => fewer.parse()?,
@@ -178,6 +183,9 @@ pub(crate) async fn each() -> Result<Vec<Found>> {
     let mut slug = Seat::new(Way::Slug, tags.copied()?).await?;
     let mut found = Vec::new();
     for way in WAYS {
+        if way == Way::SlugBefore && server::before().is_none() {
+            continue;
+        }
         eprintln!("{}", way.name());
         // The slug compared with itself shows the random difference between two turns.
         let mut seat = Seat::new(way, tags.copied()?).await?;
@@ -256,7 +264,10 @@ impl Seat {
             Way::Nothing(_) => [0x77; 16],
             _ => META_KEY,
         };
-        let server = Server::service(&fixture)?;
+        let server = match (way, server::before()) {
+            (Way::SlugBefore, Some(build)) => Server::of_build(&build, &fixture)?,
+            _ => Server::service(&fixture)?,
+        };
         server.rests().await?;
         Ok(Self {
             way,

@@ -21,7 +21,7 @@ const RECORD: &str = "SELECT why FROM record_taps(false, $1::SMALLINT, ARRAY[$2:
     ARRAY[$3], ARRAY[1], ARRAY[$4::BIGINT], ARRAY[false], ARRAY[NULL::TEXT], ARRAY[NULL::BIGINT],
     ARRAY[NULL::BYTEA], ARRAY['n'], ARRAY[NULL::BIGINT], ARRAY[NULL::INTEGER], ARRAY[$5::BYTEA], ARRAY[''],
     ARRAY[$6::BYTEA], ARRAY[$7::BYTEA], ARRAY[false], ARRAY[0::BIGINT], ARRAY[NULL::TEXT], ARRAY[NULL::BYTEA],
-    ARRAY['ios'], ARRAY['de'], ARRAY[NULL::INTEGER])";
+    ARRAY['ios'], ARRAY['de'], ARRAY[NULL::INTEGER], ARRAY[NULL::BIGINT])";
 
 /// Number of ids in one reservation.
 const BLOCK: i64 = 256;
@@ -38,7 +38,7 @@ impl Apart {
         Ok(Self(clients))
     }
 
-    /// Taps per second.
+    /// How many taps are answered per second.
     pub(crate) async fn taps(&self, visitors: &mut Visitors) -> Result<f64> {
         let mut running = JoinSet::new();
         let started = Instant::now();

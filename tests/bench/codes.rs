@@ -28,7 +28,7 @@ pub(crate) struct Cost {
 /// The technology that the goal is set for.
 pub(crate) const AES: &str = "NTAG 424 DNA, AES, PICC data";
 
-/// Measures every technology.
+/// Measures a check of a code of each technology.
 pub(crate) fn each() -> Vec<Cost> {
     use Technology::{Ntag213, Ntag223Dna, Ntag224Dna, Ntag424Dna, Sic43Nt, Sic43S1};
     let of = |template, technology| TemplateSettings::new(template, technology);

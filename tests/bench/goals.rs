@@ -243,6 +243,11 @@ fn others(figures: &Figures) -> Vec<Goal> {
     };
     let nobody = way(Way::Nothing(64)).map(cpu);
     let nobody = nobody.zip(way(Way::Picc(64)).map(cpu));
+    // No slower than the build before; two runs of one build differ by more than this.
+    let before = way(Way::SlugBefore).map(|found| {
+        let ratio = |beside: &Beside| beside.slug.cpu.as_secs_f64() / beside.ours.cpu.as_secs_f64();
+        median(found.rounds.iter().map(ratio))
+    });
     let grouped = way(Way::Grouped).map(|found| {
         let ratio = |beside: &Beside| beside.ours.cpu.as_secs_f64() / beside.slug.cpu.as_secs_f64();
         median(found.rounds.iter().map(ratio))
@@ -266,6 +271,12 @@ fn others(figures: &Figures) -> Vec<Goal> {
         .last()
         .map(|last| megabytes(last) / megabytes(&memory[memory.len() / 2]));
     vec![
+        at_most(
+            "CPU of a tap by slug : by the earlier build",
+            1.02,
+            None,
+            before,
+        ),
         at_most(
             "CPU of a tap led by groups of four levels : by itself",
             1.05,

@@ -38,6 +38,11 @@ fn lists() -> Vec<List> {
         ("first page by name", 16.0, page("&sort=name")),
         ("most tapped", 16.0, page("&sort=-scans")),
         ("last tapped", 16.0, page("&sort=-last_scan")),
+        (
+            "first page by an attribute",
+            2_000.0,
+            page("&sort=attribute.serial"),
+        ),
         ("search for a number", 16.0, page("&q=999999")),
         (
             "search for a serial number",
@@ -55,6 +60,11 @@ fn lists() -> Vec<List> {
             page(&format!("&q={lot}+red")),
         ),
         ("search for a UID", 16.0, page(&format!("&q={uid}"))),
+        (
+            "search for the end of one",
+            16.0,
+            page(&format!("&q={}", &uid[10..])),
+        ),
         ("search for a word that all have", 16.0, page("&q=bottle")),
         (
             "search for two of them",

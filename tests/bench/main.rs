@@ -65,7 +65,7 @@ const BARE: &str = "bare";
 
 /// Number of rounds; odd, so that one of them is the median.
 const ROUNDS: usize = 5;
-/// Keep-alive connections.
+/// How many connections send requests in parallel.
 const CONNECTIONS: u32 = 64;
 
 /// Settings of the PostgreSQL server: memory for its pages, and how much it may log before it

@@ -10,7 +10,7 @@ use crate::load::{self, Case, Supply};
 use crate::server::Server;
 use crate::visitors::Visitors;
 
-/// Taps in all.
+/// How many taps the service records in all.
 const TAPS: usize = 10_000_000;
 /// Taps between two measurements.
 const STEP: usize = 1_000_000;

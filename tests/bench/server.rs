@@ -1,5 +1,6 @@
 //! A server in its own process, and the processor time that it uses.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -17,6 +18,14 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The variable that names another build of the service, to compare it with this one.
 const SERVICE: &str = "TAPDESK_BENCH_SERVICE";
+/// The variable that names an earlier build of the service, which takes turns with this one. It
+/// must have the same schema, because it runs on databases that this build made.
+const BEFORE: &str = "TAPDESK_BENCH_BEFORE";
+
+/// The earlier build of the service, if one is compared.
+pub(crate) fn before() -> Option<OsString> {
+    std::env::var_os(BEFORE)
+}
 
 /// A running server, which is killed when this is dropped.
 pub(crate) struct Server {
@@ -28,7 +37,12 @@ impl Server {
     /// The service on `fixture`'s database.
     pub(crate) fn service(fixture: &Fixture) -> Result<Self> {
         let built = env!("CARGO_BIN_EXE_tapdesk-service").into();
-        let mut command = Command::new(std::env::var_os(SERVICE).unwrap_or(built));
+        Self::of_build(&std::env::var_os(SERVICE).unwrap_or(built), fixture)
+    }
+
+    /// The same by another build of the service.
+    pub(crate) fn of_build(program: &OsStr, fixture: &Fixture) -> Result<Self> {
+        let mut command = Command::new(program);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--database"])
             .arg(fixture.database())
@@ -78,15 +92,15 @@ impl Server {
         self.signal("-STOP")
     }
 
-    /// Resumes the process.
+    /// Lets a stopped process continue.
     pub(crate) fn resume(&self) -> Result<()> {
         self.signal("-CONT")
     }
 
     fn signal(&self, signal: &str) -> Result<()> {
         let process = self.child.id().to_string();
-        let told = Command::new("kill").args([signal, &process]).status()?;
-        anyhow::ensure!(told.success(), "the server gets its signal");
+        let signalled = Command::new("kill").args([signal, &process]).status()?;
+        anyhow::ensure!(signalled.success(), "the server gets its signal");
         Ok(())
     }
 

@@ -81,7 +81,7 @@ impl Subject {
     }
 }
 
-/// The selected parts.
+/// The parts that the command line selects.
 pub(crate) struct Subjects(Vec<Subject>);
 
 impl Subjects {

@@ -26,11 +26,11 @@ pub(crate) enum Side {
     Bare,
     /// SQLite with 1,000 tags.
     Few,
-    /// SQLite with 100,000.
+    /// A SQLite file with 100,000 tags.
     Some,
-    /// SQLite with 1,000,000.
+    /// A SQLite file with 1,000,000 tags.
     Many,
-    /// SQLite with 10,000,000.
+    /// A SQLite file with 10,000,000 tags.
     Huge,
     /// PostgreSQL with 1,000, behind one node.
     OneNode,
@@ -98,7 +98,7 @@ pub(crate) struct Turn {
     pub(crate) round: usize,
     pub(crate) case: Case,
     pub(crate) side: Side,
-    /// Responses per second.
+    /// How many requests are answered per second.
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,

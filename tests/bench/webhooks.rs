@@ -65,7 +65,7 @@ impl Side {
         Client::new(format!("http://{}", self.server.address), ADMIN_TOKEN)
     }
 
-    /// Taps per second.
+    /// How many taps are answered per second.
     async fn taps(&mut self) -> Result<f64> {
         self.server.resume()?;
         let address = self.server.address;
@@ -95,30 +95,30 @@ async fn sqlite() -> Result<Fixture> {
     Ok(fixture)
 }
 
-async fn on([told, untold]: [Fixture; 2]) -> Result<Vec<Pair<f64>>> {
-    let mut told = Side::start(told).await?;
-    let mut untold = Side::start(untold).await?;
-    untold.server.pause()?;
+async fn on([with, without]: [Fixture; 2]) -> Result<Vec<Pair<f64>>> {
+    let mut with = Side::start(with).await?;
+    let mut without = Side::start(without).await?;
+    without.server.pause()?;
     // The system accepts the connections, and no program takes them out of its queue.
     let silent = TcpListener::bind("127.0.0.1:0")?;
-    add_webhooks(&told.client(), &format!("http://{}/", silent.local_addr()?)).await?;
+    add_webhooks(&with.client(), &format!("http://{}/", silent.local_addr()?)).await?;
     let mut pairs = Vec::new();
     for round in 0..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}");
         let pair = Pair {
-            ours: told.taps().await?,
-            other: untold.taps().await?,
+            ours: with.taps().await?,
+            other: without.taps().await?,
         };
         // The first round only warms up.
         if round > 0 {
             pairs.push(pair);
         }
     }
-    told.server.resume()?;
-    untold.server.resume()?;
-    are_dead_and_behind(&told.client()).await?;
-    told.server.end()?;
-    untold.server.end()?;
+    with.server.resume()?;
+    without.server.resume()?;
+    are_dead_and_behind(&with.client()).await?;
+    with.server.end()?;
+    without.server.end()?;
     Ok(pairs)
 }
 

@@ -60,13 +60,13 @@ async fn begins_at_that_moment(copy: &ServiceProcess, webhook: &str, tag: &TestT
     receiver.wait_for(1).await;
     // A second tap shows that due deliveries were processed.
     copy.tap(&tag.path()).await;
-    let told = receiver.wait_for(2).await;
-    let mut told: Vec<_> = told
+    let arrived = receiver.wait_for(2).await;
+    let mut arrived: Vec<_> = arrived
         .iter()
         .map(|one| one.json()["data"]["id"].clone())
         .collect();
-    told.sort_by_key(Value::as_i64);
-    assert_eq!(told, [json!(last), json!(copy.last_interaction().await)]);
+    arrived.sort_by_key(Value::as_i64);
+    assert_eq!(arrived, [json!(last), json!(copy.last_interaction().await)]);
 }
 
 #[tokio::test]

@@ -138,14 +138,14 @@ async fn a_tag_that_is_tampered_with_is_forwarded_once_as_a_webhook_sends_it() {
     let path = format!("/simulator/inlays/{}/tap", chip["id"]);
     let mut listening = Listening::to(&service, &mine.url(), &[]).await;
     let mut expected = Vec::new();
-    for (seal, told) in [
+    for (seal, arrived) in [
         ("sealed", &kinds_told[..1]),
         ("open", &kinds_told[..]),
         ("reclosed", &kinds_told[..1]),
     ] {
         let tap = json!({"follow": true, "seal": seal});
         service.admin(Method::POST, &path, tap).await.expect(200);
-        for kind in told {
+        for kind in arrived {
             let line = listening.line().await;
             assert!(line.starts_with(&format!("{kind} ")), "{seal}: {line}");
             expected.push(*kind);
@@ -227,9 +227,9 @@ async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again(
     }
     let forwarded = receiver.wait_for(3).await;
     let sent = service.admin_get("/submissions").await["items"][0].clone();
-    let told = forwarded[2].json()["data"].clone();
-    assert_eq!(told["id"], sent["id"]);
-    assert!(!told.to_string().contains("Ada"), "{told}");
+    let arrived = forwarded[2].json()["data"].clone();
+    assert_eq!(arrived["id"], sent["id"]);
+    assert!(!arrived.to_string().contains("Ada"), "{arrived}");
     for one in &forwarded {
         one.verify(&listening.secret);
     }

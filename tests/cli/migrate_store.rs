@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 use super::{BINARY, Ran, launch};
 use content::{assert_same, content, counts, fill};
 
-/// Starts a move.
+/// Starts a move in a process of its own.
 fn start(from: &str, to: &str) -> Child {
     Command::new(BINARY)
         .args(["migrate-store", "--from", from, "--to", to])

@@ -69,6 +69,48 @@ async fn one_flipped_byte_of_the_audit_log_is_named_by_its_row() {
     let url = database.url();
     let environment = [("TAPDESK_DATABASE", url.as_str())];
     let looked = run_with(folder.path(), &environment, &["doctor"]).await;
-    let told = format!("FAIL  Audit log    {changed}");
-    assert!(looked.stdout.contains(&told), "{looked:?}");
+    let shown = format!("FAIL  Audit log    {changed}");
+    assert!(looked.stdout.contains(&shown), "{looked:?}");
+}
+
+#[tokio::test]
+async fn an_older_database_is_upgraded_only_by_the_command_for_it() {
+    let database = TestDatabase::create().await;
+    let node = launch().on(&database);
+    node.start().await.terminate().await;
+    let client = database.look_into().await;
+    let (newest, older) = ("1 + max(version)", "max(version) - 1");
+    let set = async |version: &str| {
+        let sql = format!(
+            "UPDATE schema_versions SET version = v FROM (SELECT {version} AS v FROM schema_versions) AS it
+             WHERE version = (SELECT max(version) FROM schema_versions)"
+        );
+        client.batch_execute(&sql).await.unwrap();
+    };
+    let url = database.url();
+    let environment = [("TAPDESK_DATABASE", url.as_str())];
+    let folder = tempfile::tempdir().unwrap();
+    let upgrade = async || run_with(folder.path(), &environment, &["upgrade-database"]).await;
+
+    set(older).await;
+    let (status, said) = node.start_in_vain().await;
+    assert_eq!(status.code(), Some(1));
+    assert!(
+        said.contains("pg_dump") && said.contains("upgrade-database"),
+        "{said}"
+    );
+    let looked = run_with(folder.path(), &environment, &["doctor"]).await;
+    assert!(
+        looked.stdout.contains("was made by an older Tapdesk"),
+        "{looked:?}"
+    );
+    // The first migration cannot run twice: that of a real older version would succeed.
+    let refused = upgrade().await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let unchanged = "could not be upgraded and is as it was";
+    assert!(refused.stderr.contains(unchanged), "{refused:?}");
+
+    set(newest).await;
+    assert!(upgrade().await.good().contains("already"));
+    node.start().await;
 }

@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
 
-/// Starts a rotation.
+/// Starts a rotation in a process of its own.
 async fn start(launch: &Launch) -> Child {
     Command::new(BINARY)
         .args(["rotate-key", "--key-file"])

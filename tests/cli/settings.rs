@@ -65,6 +65,8 @@ async fn every_setting_has_a_variable() {
         "simulated_targets": fixed(json!("real")),
         "rate_limit": fixed(json!("off")),
         "hosts": fixed(json!(["admin.example", "other.example"])),
+        "app_links": {"value": [], "source": "default", "read_only": false},
+        "pages": {"value": {}, "source": "default", "read_only": false, "logo": null},
     });
     // The address has not been checked yet.
     expected["tag_url"]["check"] = Value::Null;

@@ -4,6 +4,7 @@
 mod backup;
 mod bucket;
 mod doctor;
+mod earlier;
 mod refusals;
 mod secrets;
 mod token;

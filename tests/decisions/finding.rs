@@ -28,10 +28,39 @@ async fn a_search_finds_every_word_in_the_texts_and_the_uids_of_a_tag() {
         ("cru+sn-0041+chateau+cellar-7+cellar-8+04:de:5f", 1),
         ("04de5f1eacc040", 1),
         ("n-004", 1),
-        ("acc040", 0),
+        ("acc040", 1),
         ("cru+sn-0042", 0),
         ("corked", 0),
         ("anna", 0),
+    ] {
+        assert_eq!(found(&service, &format!("q={q}")).await, tags, "{q}");
+    }
+}
+
+#[tokio::test]
+async fn a_uid_is_found_by_any_of_its_digits_as_people_write_them() {
+    let service = TestService::start().await;
+    let tag = service
+        .tag(json!({"name": "Bottle", "slug": "cellar-8"}))
+        .await;
+    let inlay = json!({"uid": "04DE5F1EACC040", "technology": "ntag213", "tag_id": tag.id});
+    service.inlay(inlay).await;
+    for (q, tags) in [
+        ("c040", 1),
+        ("E5F1", 1),
+        ("ac:c0:40", 1),
+        ("ac-c0-40", 1),
+        ("5F+1E+AC+C0", 1),
+        ("04+de+5f+1e+ac+c0+40", 1),
+        ("40c0ac1e5fde04", 1),
+        ("40:C0:AC:1E", 1),
+        ("bottle+1eacc0", 1),
+        // Fewer than four pairs are words of their own; fewer than eight digits have one order.
+        ("ac+c0+40", 0),
+        ("40c0ac", 0),
+        ("040", 0),
+        ("5f1eacc1", 0),
+        ("04de5f1eacc04000", 0),
     ] {
         assert_eq!(found(&service, &format!("q={q}")).await, tags, "{q}");
     }

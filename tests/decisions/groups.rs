@@ -1,6 +1,7 @@
 //! Groups: products, batches and folders.
 
 mod narrowed;
+mod traces;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -207,6 +208,11 @@ async fn a_key_of_a_tag_that_a_group_leads_updates_its_variables() {
     assert_eq!(service.variable(&new, "note").await, Some(String::new()));
 }
 
+async fn recall_of_last_tap(service: &TestService) -> Value {
+    let taps = service.admin_get("/interactions?limit=1").await;
+    taps["items"][0]["recall_group_id"].clone()
+}
+
 #[tokio::test]
 async fn taps_of_a_recalled_group_are_verified_and_recorded_and_get_the_page_of_the_recall() {
     let service = TestService::start().await;
@@ -224,6 +230,7 @@ async fn taps_of_a_recalled_group_are_verified_and_recorded_and_get_the_page_of_
         .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
         .await;
     assert_eq!(service.tap(&inlay.url(&tag)).await.status, 302);
+    assert_eq!(recall_of_last_tap(&service).await, Value::Null);
     set(&service, top, json!({"status": "recalled"})).await;
     let tap = service.tap(&inlay.url(&tag)).await;
     assert_eq!((tap.status, tap.rk), (200, None));
@@ -232,6 +239,7 @@ async fn taps_of_a_recalled_group_are_verified_and_recorded_and_get_the_page_of_
         "{}",
         tap.answer.body
     );
+    assert_eq!(recall_of_last_tap(&service).await, top);
     let german = service
         .get(&inlay.url(&tag))
         .header("accept-language", "de")
@@ -257,6 +265,7 @@ async fn taps_of_a_recalled_group_are_verified_and_recorded_and_get_the_page_of_
     assert_eq!(updated.status, 200, "{}", updated.body);
     let interaction = service.admin_get("/interactions?limit=1").await["items"][0].clone();
     assert_eq!(interaction["experience_id"], recall);
+    assert_eq!(interaction["recall_group_id"], top);
     // Also for a tag that is no longer in use.
     service
         .admin_patch(&tag.admin_path(), json!({"status": "archived"}))

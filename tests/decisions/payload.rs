@@ -216,6 +216,23 @@ async fn addresses_are_not_stored() {
 }
 
 #[tokio::test]
+async fn a_payload_says_how_many_seconds_its_key_is_valid() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let rk = base64(service.tap(&tag.path()).await.key());
+    let mut left = Vec::new();
+    for millis in [0, 1_500, 298_499, 1] {
+        service.advance(millis);
+        let answer = service.payload_answer(&rk).await;
+        let seconds = answer.header("tapdesk-expires-in");
+        left.push(seconds.map(|seconds| seconds.parse::<i64>().expect("seconds")));
+        let exposed = answer.header("access-control-expose-headers");
+        assert!(exposed.is_some_and(|exposed| exposed.contains("tapdesk-expires-in")));
+    }
+    assert_eq!(left, [Some(300), Some(298), Some(0), None]);
+}
+
+#[tokio::test]
 async fn answers_are_no_store_and_readable_from_any_origin() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;

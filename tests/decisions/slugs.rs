@@ -150,6 +150,68 @@ async fn slugs_that_differ_only_in_case_both_work_when_written_exactly() {
 }
 
 #[tokio::test]
+async fn a_slug_that_was_tapped_in_another_case_names_nobody_once_another_tag_has_it() {
+    let service = TestService::start().await;
+    for (slug, twin) in [
+        ("Cask-0001", "cask-0001"),
+        ("cask-0002", "Cask-0002"),
+        ("Cask-0003", "cASK-0003"),
+    ] {
+        let tag = tag(&service, slug).await;
+        let id = Some(json!(tag.id));
+        let capitals = format!("/t/{}", slug.to_uppercase());
+        let exact = format!("/t/{slug}");
+        for path in [&exact, &capitals, &capitals] {
+            assert_eq!(found(&service, path).await, id, "{path}");
+        }
+        // A tag that is renamed gets it first, then one that is created has it.
+        let renamed = service.redirecting_tag(Value::Null).await;
+        let path = renamed.admin_path();
+        service.admin_patch(&path, json!({"slug": twin})).await;
+        let renamed_id = Some(json!(renamed.id));
+        assert_eq!(found(&service, &capitals).await, None, "{twin}");
+        assert_eq!(found(&service, &exact).await, id, "{twin}");
+        let other = format!("/t/{twin}");
+        assert_eq!(found(&service, &other).await, renamed_id, "{twin}");
+        // The former slug of a tag is as good as a present one, until it is released.
+        service
+            .admin_patch(&path, json!({"slug": renamed.slug}))
+            .await;
+        assert_eq!(found(&service, &capitals).await, None, "former {twin}");
+        let former = format!("{path}/former-slugs/{twin}");
+        let released = service.admin(Method::DELETE, &former, Value::Null).await;
+        assert_eq!(released.status, 204);
+        // A change of the tag, after which it is the only one again.
+        let path = tag.admin_path();
+        service.admin_patch(&path, json!({"name": "Cask"})).await;
+        for path in [&exact, &capitals, &capitals, &other] {
+            assert_eq!(found(&service, path).await, id, "{path} after {twin}");
+        }
+        let created = self::tag(&service, twin).await;
+        assert_eq!(found(&service, &capitals).await, None, "new {twin}");
+        assert_eq!(found(&service, &exact).await, id, "new {twin}");
+        assert_eq!(found(&service, &other).await, Some(json!(created.id)));
+    }
+}
+
+#[tokio::test]
+async fn a_slug_that_was_tapped_in_another_case_names_nobody_once_an_import_has_it() {
+    let service = TestService::start().await;
+    let tag = tag(&service, "keg-000001").await;
+    let id = Some(json!(tag.id));
+    for path in ["/t/keg-000001", "/t/KEG-000001", "/t/Keg-000001"] {
+        assert_eq!(found(&service, path).await, id, "{path}");
+    }
+    let request = service
+        .admin_request(Method::POST, "/tags/import")
+        .header("content-type", "text/csv");
+    let table = "name,slug\nKeg,Keg-000001\nKeg,keg-000002\n";
+    request.body(table).answer().await.expect(200);
+    assert_eq!(found(&service, "/t/KEG-000001").await, None);
+    assert_eq!(found(&service, "/t/keg-000001").await, id);
+}
+
+#[tokio::test]
 async fn former_slugs_are_found_in_the_same_way() {
     let service = TestService::start().await;
     let renamed = tag(&service, "Bottle-1907").await;

@@ -6,6 +6,7 @@ use tapdesk_tests::client::base64;
 use tapdesk_tests::{Answer, Answering as _, TestService, TestTag};
 
 const INVALID_KEY: &str = "Invalid rolling key";
+const INVALID_BODY: &str = r#"{"error": true, "message": "Invalid rolling key"}"#;
 
 /// A service, a tag of it, and a fresh rolling key.
 async fn tapped(variables: Value) -> (TestService, TestTag, String) {
@@ -319,6 +320,35 @@ async fn a_key_from_a_failed_verification_may_update_unless_the_tag_requires_ver
         .expect(200);
     let value = service.variable(&tag, "registered").await;
     assert_eq!(value.as_deref(), Some("3"));
+}
+
+#[tokio::test]
+async fn a_refused_update_names_its_reason_in_a_header_only() {
+    let (service, tag, rk) = tapped(json!({"registered": "false"})).await;
+    let refused = async |rk: &str, data: Value| {
+        let answer = service.update(rk, data).await;
+        assert_eq!((answer.status, &*answer.body), (400, INVALID_BODY));
+        let exposed = answer.header("access-control-expose-headers");
+        assert!(exposed.is_some_and(|exposed| exposed.contains("tapdesk-reason")));
+        answer.header("tapdesk-reason").map(str::to_owned)
+    };
+    let unknown = Some("unknown_variable".to_owned());
+    assert_eq!(refused(&rk, json!({"nobody": "1"})).await, unknown);
+    assert_eq!(refused(&rk, json!({"no name": "1"})).await, unknown);
+    let saved = service.update(&rk, json!({"registered": "true"})).await;
+    assert_eq!((saved.status, saved.header("tapdesk-reason")), (200, None));
+    let used = Some("used".to_owned());
+    assert_eq!(refused(&rk, json!({"registered": "2"})).await, used);
+    let expired = Some("expired".to_owned());
+    let made_up = "k".repeat(44);
+    assert_eq!(refused("x", json!({"registered": "2"})).await, expired);
+    assert_eq!(refused(&made_up, json!({"registered": "2"})).await, expired);
+    let late = service.tap(&tag.path()).await.key().to_owned();
+    service.advance(300_000);
+    assert_eq!(refused(&late, json!({"registered": "2"})).await, expired);
+    let malformed = service.update(&rk, json!({})).await;
+    assert_malformed(&malformed, 400);
+    assert_eq!(malformed.header("tapdesk-reason"), None);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod boltcard;
 mod by_uid;
 mod chips;
 mod encoding_sheets;
+mod former_lookup;
 mod guesses;
 mod hosts;
 mod keys;

@@ -129,7 +129,7 @@ async fn taps_are_heard_as_they_happen() {
     let shell = installation.ready().await;
     let id = make_tag(&shell, "Bottle 41").await;
     let backend = shell.backend().await.unwrap();
-    let mut events = backend.events();
+    let mut events = backend.events(false);
     tap(&backend, id).await;
     let event = events.recv().await.unwrap();
     assert_eq!(event["event"], "interaction");

@@ -27,7 +27,7 @@ const GOALS: (f64, f64) = (1.5, 1.15);
 struct Seen {
     /// Times from the start to the first paint, in milliseconds.
     paints: Vec<f64>,
-    /// Memory in MiB.
+    /// Memory of all processes, in MiB.
     memory: Vec<f64>,
 }
 

@@ -279,7 +279,7 @@ async fn taps_of_a_remote_service_are_heard_as_they_happen() {
         .unwrap();
     shell.connect(&added.id).await.unwrap();
     let backend = shell.backend().await.unwrap();
-    let events = Mutex::new(backend.events());
+    let events = Mutex::new(backend.events(false));
     // The stream is opened in the background, so tap until an event arrives.
     let event = eventually("a tap is heard", async || {
         tap(&backend, tag.id).await;

@@ -9,6 +9,7 @@ mod metadata;
 mod phone;
 mod policy;
 mod process;
+mod releases;
 mod restore;
 mod rotation;
 mod send_tap;

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use tapdesk::keychain::{Keychain, Secret, SecretStore};
+use tapdesk::keychain::{KeyStoreKind, Keychain, Secret, SecretStore};
 use tapdesk::rotation::RotationPhase;
 use tapdesk::shell::Shell;
-use tapdesk::state::{KeyStoreKind, ProblemKind};
+use tapdesk::state::ProblemKind;
 use tapdesk_service::inlay::key::{AesKey, Keys};
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
@@ -72,7 +72,7 @@ impl Files {
         }
     }
 
-    /// All stored secrets.
+    /// All secrets of the keychain, by name.
     fn all(&self) -> BTreeMap<String, String> {
         let files = fs::read_dir(&self.folder).unwrap().map(Result::unwrap);
         let secrets = files.map(|file| {
@@ -178,8 +178,8 @@ async fn rotate_and_be_killed(folder: &Path, step: u32) {
     let keychain = Files::of(folder);
     let shell = keychain.start(&installation).await;
     keychain.left.store(step, Ordering::SeqCst);
-    let told = keychain.clone();
-    shell.rotate_key(move |_| told.step()).await.unwrap();
+    let stepped = keychain.clone();
+    shell.rotate_key(move |_| stepped.step()).await.unwrap();
     keychain.left.store(NEVER, Ordering::SeqCst);
     shell.stop().await;
 }
@@ -232,9 +232,9 @@ async fn the_key_in_the_keychain_is_replaced_and_the_former_one_kept() {
     let bottle = Bottle::make(&shell).await;
     let former = keychain.all()["inlay-key"].clone();
     let mut phases = Vec::new();
-    let rotated = shell.rotate_key(|told| {
-        assert!(told.done <= told.total, "{told:?}");
-        phases.push(told.phase);
+    let rotated = shell.rotate_key(|shown| {
+        assert!(shown.done <= shown.total, "{shown:?}");
+        phases.push(shown.phase);
     });
     assert_eq!(rotated.await, Ok(()));
     phases.dedup();

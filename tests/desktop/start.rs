@@ -8,8 +8,9 @@ use axum::http::Method;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tapdesk::carriers::Carriers;
+use tapdesk::keychain::KeyStoreKind;
 use tapdesk::shell::Shell;
-use tapdesk::state::{KeyStoreKind, ProblemKind};
+use tapdesk::state::ProblemKind;
 use tapdesk_tests::{Client, free_ports, skip};
 
 use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};

@@ -4,24 +4,26 @@ use std::fs;
 
 use super::{files, root};
 
-/// A crate's folder, and how many poor comments it has. Lower the number with each that you rewrite.
+/// A crate's folder, and how many poor comments it has. Lower the number with each that you
+/// rewrite. Those that are left describe fields of the API and options of the command line.
 const POOR: [(&str, usize); 11] = [
     ("service/crates/inlay", 0),
-    ("service/crates/domain", 1),
+    ("service/crates/domain", 13),
     ("service/crates/encoding", 0),
     ("service/crates/storage", 0),
-    ("service/crates/label", 0),
-    ("service/crates/app", 5),
-    ("service/crates/http", 0),
+    ("service/crates/label", 4),
+    ("service/crates/app", 2),
+    ("service/crates/http", 16),
     ("service/crates/client", 0),
-    ("service/src", 0),
+    ("service/src", 6),
     ("src-tauri/src", 0),
-    ("tests", 23),
+    ("tests", 0),
 ];
 
 /// Beginnings that hide the subject of a sentence.
 const HEADLESS: [&str; 4] = ["What ", "That of ", "As far as ", "Whether a person who "];
-/// A doc comment of so few words repeats the name of its item.
+/// A doc comment of so few words repeats the name of its item or module. It does not if it begins
+/// with code: the route of a handler, or a name in a data sheet.
 const FEW_WORDS: usize = 3;
 
 #[test]
@@ -56,7 +58,7 @@ fn poor(text: &str) -> Vec<String> {
     let mut is_doc = false;
     for line in text.lines().map(str::trim_start) {
         if let Some(more) = line.strip_prefix("//") {
-            is_doc = more.starts_with('/');
+            is_doc = more.starts_with(['/', '!']);
             comment.push_str(more.trim_start_matches(['/', '!']));
             continue;
         }
@@ -67,8 +69,8 @@ fn poor(text: &str) -> Vec<String> {
         let said = std::mem::take(&mut comment);
         let said = said.trim();
         let is_headless = HEADLESS.iter().any(|beginning| said.starts_with(beginning));
-        let repeats =
-            is_doc && line.starts_with("pub") && said.split_whitespace().count() <= FEW_WORDS;
+        let is_short = said.split_whitespace().count() <= FEW_WORDS;
+        let repeats = is_doc && is_short && !said.starts_with('`');
         if !said.is_empty() && (is_headless || repeats) {
             poor.push(said.to_owned());
         }
@@ -77,8 +79,12 @@ fn poor(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_comment_is_poor_if_it_is_headless_or_repeats_the_name_of_a_public_item() {
+fn a_comment_is_poor_if_it_is_headless_or_repeats_a_name() {
     let text = [
+        "//! Rows of groups.",
+        "",
+        "//! `GET /tags`.",
+        "",
         "/// What is kept.",
         "struct A;",
         "/// Its id.",
@@ -95,6 +101,12 @@ fn a_comment_is_poor_if_it_is_headless_or_repeats_the_name_of_a_public_item() {
     let text = text.join("\n");
     assert_eq!(
         poor(&text),
-        ["What is kept.", "Its id.", "That of the caller."]
+        [
+            "Rows of groups.",
+            "What is kept.",
+            "Its id.",
+            "Its id.",
+            "That of the caller."
+        ]
     );
 }

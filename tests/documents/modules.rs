@@ -73,13 +73,20 @@ const LAYERS: [Layer; 8] = [
     },
 ];
 
-/// Source folders whose modules depend on each other in one direction. In the other crates some
-/// modules are two halves of one subject: a chip's technology and its template, a database and its
-/// transfer.
-const WITHOUT_CIRCLES: [&str; 3] = [
-    "service/crates/domain/src",
-    "service/crates/app/src",
-    "service/src",
+/// Source folders, and how many of their modules depend on themselves through others. In `inlay` these
+/// are two halves of one subject: a chip's technology, and the template of its URLs. Lower a number
+/// with each circle that you open.
+const IN_CIRCLES: [(&str, usize); 10] = [
+    ("service/crates/inlay/src", 2),
+    ("service/crates/domain/src", 0),
+    ("service/crates/encoding/src", 0),
+    ("service/crates/storage/src", 0),
+    ("service/crates/label/src", 0),
+    ("service/crates/app/src", 0),
+    ("service/crates/http/src", 0),
+    ("service/crates/client/src", 0),
+    ("service/src", 0),
+    ("src-tauri/src", 0),
 ];
 
 #[test]
@@ -101,20 +108,31 @@ fn the_crates_of_the_service_depend_on_each_other_in_one_direction() {
 }
 
 #[test]
-fn no_two_modules_of_one_crate_depend_on_each_other() {
-    for folder in WITHOUT_CIRCLES {
+fn modules_that_depend_on_themselves_only_become_fewer() {
+    for (folder, known) in IN_CIRCLES {
         let uses = uses(folder);
         let around: Vec<_> = uses
             .keys()
             .filter(|module| reached(module, &uses).contains(*module))
             .collect();
-        assert!(
-            around.is_empty(),
-            "{folder}: these depend on themselves: {around:?}"
+        assert_eq!(
+            around.len(),
+            known,
+            "{folder}: these depend on themselves, and the number must not rise: {around:?}"
         );
     }
     let app = uses("service/crates/app/src");
     assert!(app["tap"].contains("service"), "imports are not found");
+}
+
+/// A crate that no list has is not examined.
+#[test]
+fn every_crate_is_examined_for_circles() {
+    for name in crates().keys() {
+        let folder = format!("service/crates/{name}/src");
+        let is_listed = IN_CIRCLES.iter().any(|(listed, _)| *listed == folder);
+        assert!(is_listed, "{folder}");
+    }
 }
 
 /// The crate of routes can make a service that works for itself, for public routes. A handler of the
@@ -193,7 +211,12 @@ fn uses(folder: &str) -> BTreeMap<String, Names> {
             continue;
         }
         let code = text.split("\n#[cfg(test)]\nmod tests {").next();
-        let code = code.unwrap_or_default();
+        // A link in a comment is no dependency.
+        let code = code.unwrap_or_default().lines();
+        let code: Vec<&str> = code
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
+        let code = code.join("\n");
         // Both lead to the root: `super::super::` in `tap/answer.rs`.
         let from_here = "super::".repeat(below.iter().count());
         for prefix in ["crate::", from_here.as_str()] {

@@ -358,10 +358,10 @@ async fn an_encoded_inlay_and_a_root_without_a_backup_are_told_to_webhooks() {
     let mut chip = VirtualNtag424::new(uid(1));
     let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
     assert_eq!(turn["state"], "verified", "{turn}");
-    let told = receiver.wait_for(2).await;
-    let told: Vec<Value> = told.iter().map(Received::json).collect();
-    let of = |kind: &str| told.iter().find(|told| told["type"] == kind);
-    assert!(of("alert.root_not_backed_up").is_some(), "{told:?}");
+    let arrived = receiver.wait_for(2).await;
+    let arrived: Vec<Value> = arrived.iter().map(Received::json).collect();
+    let of = |kind: &str| arrived.iter().find(|arrived| arrived["type"] == kind);
+    assert!(of("alert.root_not_backed_up").is_some(), "{arrived:?}");
     let encoded = of("inlay.encoded").expect("it was encoded");
     assert_eq!(encoded["data"]["tag_id"], tag.id);
     assert_eq!(encoded["data"]["encoding_id"], turn["id"]);

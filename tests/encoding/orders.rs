@@ -214,8 +214,8 @@ async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_a
         let mut torn = TornOut::new(Tear::after(at), chip);
         lay(&service, &mut torn, &sent.goods_in(number)).await;
         let mut chip = torn.into_card();
-        let told = lay(&service, &mut chip, &sent.goods_in(number)).await;
-        assert_eq!(told["state"], "verified", "{position}: {told}");
+        let reported = lay(&service, &mut chip, &sent.goods_in(number)).await;
+        assert_eq!(reported["state"], "verified", "{position}: {reported}");
         assert!(chip.tally().refusals <= 2, "{position}: {:?}", chip.tally());
         assert_eq!(verdict(&service, &mut chip).await, true);
     }

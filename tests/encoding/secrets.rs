@@ -56,25 +56,29 @@ async fn events_and_webhooks_of_an_encoding_have_no_secret() {
     secrets.push(url[url.find('?').unwrap() + 1..].to_uppercase());
     assert!(secrets.len() > 15, "{}", secrets.len());
 
-    let mut told = String::new();
-    while !told.contains("\"encoding_id\"") {
+    let mut arrived = String::new();
+    while !arrived.contains("\"encoding_id\"") {
         let next = tokio::time::timeout(PATIENCE, stream.chunk()).await;
         let next = next.expect("it is told in time").unwrap();
-        told.push_str(&String::from_utf8_lossy(&next.expect("the stream goes on")));
+        arrived.push_str(&String::from_utf8_lossy(&next.expect("the stream goes on")));
     }
     for delivered in receiver.wait_for(1).await {
-        told.push_str(&String::from_utf8_lossy(&delivered.body));
+        arrived.push_str(&String::from_utf8_lossy(&delivered.body));
         for (name, value) in &delivered.headers {
-            told.push_str(name.as_str());
-            told.push_str(&String::from_utf8_lossy(value.as_bytes()));
+            arrived.push_str(name.as_str());
+            arrived.push_str(&String::from_utf8_lossy(value.as_bytes()));
         }
     }
-    assert!(told.contains("inlay.encoded"), "{told}");
-    let shown = told.to_uppercase();
+    assert!(arrived.contains("inlay.encoded"), "{arrived}");
+    let shown = arrived.to_uppercase();
     for secret in &secrets {
-        assert!(!shown.contains(secret), "{secret} in {told}");
+        assert!(!shown.contains(secret), "{secret} in {arrived}");
         let raw = bytes_of(secret);
-        let is_there = raw.len() >= 8 && told.as_bytes().windows(raw.len()).any(|part| part == raw);
+        let is_there = raw.len() >= 8
+            && arrived
+                .as_bytes()
+                .windows(raw.len())
+                .any(|part| part == raw);
         assert!(!is_there, "{secret}");
     }
 }

@@ -22,7 +22,7 @@ const TROUBLES: [Trouble; 7] = [
 /// The kinds of encodings.
 #[derive(Clone, Copy, Debug)]
 enum Story {
-    /// A blank chip.
+    /// A chip in its factory state.
     Blank,
     /// One of our chips, with other keys.
     Again,

@@ -30,7 +30,7 @@ server=$(head -n 1 postgresql/tapdesk/postmaster.pid 2>/dev/null) && kill -KILL 
 while [ -n "$server" ] && kill -0 "$server" 2>/dev/null; do sleep 0.05; done
 "#;
 
-/// A running machine.
+/// A machine of the site that runs.
 struct Machine {
     shell: Child,
 }

@@ -41,8 +41,12 @@ fn authority() -> (Issuer<'static, KeyPair>, String) {
     (Issuer::new(params, key), certificate.pem())
 }
 
-/// A certificate with its key.
-pub(super) struct Certified(CertificateDer<'static>, PrivateKeyDer<'static>);
+/// A certificate with its key, and both as PEM.
+pub(super) struct Certified {
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+    pub(super) pem: String,
+}
 
 /// A certificate for a host name or an IP address, signed by the authority or by itself. It expires
 /// at the beginning of the year `until`.
@@ -60,12 +64,19 @@ pub(super) fn certificate(
         Some(issuer) => params.signed_by(&key, issuer),
         None => params.self_signed(&key),
     };
-    let der = signed.expect("it is signed").der().clone();
-    Certified(der, PrivatePkcs8KeyDer::from(key.serialize_der()).into())
+    let signed = signed.expect("it is signed");
+    Certified {
+        certificate: signed.der().clone(),
+        key: PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
+        pem: signed.pem() + &key.serialize_pem(),
+    }
 }
 
 /// A configuration for a server that presents a certificate.
-pub(super) fn config(Certified(certificate, key): Certified) -> Arc<ServerConfig> {
+pub(super) fn config(certified: Certified) -> Arc<ServerConfig> {
+    let Certified {
+        certificate, key, ..
+    } = certified;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

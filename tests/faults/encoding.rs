@@ -59,18 +59,18 @@ async fn killed_at_any_turn_it_finishes_the_chip_that_is_laid_down_again() {
                 Moment::Unsaid => assert_eq!(heard.await.unwrap().status(), 200),
             }
             service = service.kill().await.start().await;
-            let told = format!("{moment:?}, turn {turn_at}");
+            let place = format!("{moment:?}, turn {turn_at}");
             let ended = lay(&service, &mut chip, &wish).await;
-            assert_eq!(ended["state"], "verified", "{told}: {ended}");
-            assert!(chip.tally().refusals <= 2, "{told}: {:?}", chip.tally());
+            assert_eq!(ended["state"], "verified", "{place}: {ended}");
+            assert!(chip.tally().refusals <= 2, "{place}: {:?}", chip.tally());
             let version = chip.key_version(0);
             for slot in 0..5 {
-                assert!(!chip.key(slot).is_factory(), "{told}");
-                assert_eq!(chip.key_version(slot), version, "{told}");
+                assert!(!chip.key(slot).is_factory(), "{place}");
+                assert_eq!(chip.key_version(slot), version, "{place}");
             }
             let asked = json!({"url": chip.read_url()});
             let verdict = service.admin(Method::POST, "/verification", asked).await;
-            assert_eq!(verdict.expect(200)["tag_verified"], true, "{told}");
+            assert_eq!(verdict.expect(200)["tag_verified"], true, "{place}");
             secrets.extend((0..5).map(|slot| *chip.key(slot).expose()));
             // The service's keys are sufficient to open it: the journal knows all of them.
             let again = json!({"uid": uid.to_string(), "wipe": true});

@@ -209,7 +209,7 @@ async fn everything_that_is_stored_is_told_while_postgres_crashes() {
 struct Program {
     /// The interpreter and its script.
     command: [PathBuf; 2],
-    /// Its endpoint.
+    /// The id of its endpoint.
     id: Value,
     port: u16,
     journal: PathBuf,
@@ -218,7 +218,7 @@ struct Program {
 }
 
 /// The root of the repository.
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     let service = Path::new(env!("CARGO_MANIFEST_DIR"));
     service.parent().expect("the service is in a folder")
 }

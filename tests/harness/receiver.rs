@@ -25,7 +25,7 @@ pub struct Received {
     pub path: String,
     /// All of its headers.
     pub headers: HeaderMap,
-    /// Its body, unparsed.
+    /// Its body, as it was received.
     pub body: Bytes,
     /// The status of the response; `None` if there was none.
     pub status: Option<u16>,

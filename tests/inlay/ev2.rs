@@ -267,8 +267,8 @@ fn real_chips_in_lrp_mode_tell_their_uid_and_their_loop() {
     for (exchange, made) in exchanges.iter().zip(made) {
         let step = json!({"c": exchange[0], "r": exchange[1]});
         assert_eq!(made.apdu, bytes(&step, "c"));
-        let told = session.open(made.reply, &bytes(&step, "r")).unwrap();
-        assert_eq!(*told, bytes(&expected, "uid"));
+        let reported = session.open(made.reply, &bytes(&step, "r")).unwrap();
+        assert_eq!(*reported, bytes(&expected, "uid"));
     }
 
     let (inputs, expected) = lrp("ntag424-lrp-session/hw-gettt-open");
@@ -285,9 +285,9 @@ fn real_chips_in_lrp_mode_tell_their_uid_and_their_loop() {
     let mut session = lrp_session(&inputs, &vector.concat(), &bytes(&expected, "ti"));
     let made = session.full(0xF7, &[], &[]);
     assert_eq!(made.apdu, bytes(&inputs, "command"));
-    let told = session.open(made.reply, &bytes(&inputs, "response"));
+    let reported = session.open(made.reply, &bytes(&inputs, "response"));
     assert_eq!(
-        *told.unwrap(),
+        *reported.unwrap(),
         expected["tt_status"].as_str().unwrap().as_bytes()
     );
 }

@@ -293,12 +293,12 @@ fn an_unknown_inlay_is_told_as_far_as_the_code_tells_it() {
         },
         counter: 60,
     };
-    let told = CodeError::UnknownInlay {
+    let unknown = CodeError::UnknownInlay {
         uid: Some(inlay.uid),
         counter: Some(61),
     };
     let code = tapped(&mut inlay.clone(), 1);
-    assert_eq!(check(&code, &[]), Err(told));
+    assert_eq!(check(&code, &[]), Err(unknown));
 
     inlay.mirror = Mirror::Encrypted;
     let neighbour = Candidate {
@@ -306,7 +306,7 @@ fn an_unknown_inlay_is_told_as_far_as_the_code_tells_it() {
         ..configured(&inlay)
     };
     let code = tapped(&mut inlay, 1);
-    assert_eq!(check(&code, &[neighbour]), Err(told));
+    assert_eq!(check(&code, &[neighbour]), Err(unknown));
     let untold = CodeError::UnknownInlay {
         uid: None,
         counter: None,

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, KeyInit, KeyIvInit};
 use serde_json::Value;
 use tapdesk_service::inlay::diversify::{DiversificationInput, MasterKey, diversify};
-use tapdesk_service::inlay::key::{AesKey, Keys};
-use tapdesk_service::inlay::session::{
-    PiccData, cmac, encryption_session_key, mac_session_key, sdmmac,
+use tapdesk_service::inlay::key::{AesKey, Keys, cmac};
+use tapdesk_service::inlay::technology::ntag424::session::{
+    PiccData, encryption_session_key, mac_session_key, sdmmac,
 };
 use tapdesk_service::inlay::verify::{Authentic, Candidate, verify};
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};

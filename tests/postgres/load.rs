@@ -35,7 +35,7 @@ struct Journal {
     slowest: i64,
 }
 
-/// The running workers.
+/// Workers that tap and update until they are stopped.
 pub(crate) struct Load {
     journal: Arc<Mutex<Journal>>,
     stop: Arc<AtomicBool>,
@@ -55,7 +55,7 @@ struct Worker {
 }
 
 impl Load {
-    /// Starts the workers.
+    /// Starts workers that call the nodes in turn.
     pub(crate) async fn start(nodes: &[ServiceProcess]) -> Self {
         let journal = Arc::<Mutex<Journal>>::default();
         let stop = Arc::<AtomicBool>::default();

@@ -74,7 +74,7 @@ impl Network {
         network
     }
 
-    /// Causes a failure.
+    /// Breaks the network in this way.
     pub(super) fn fail(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "add", "blackhole", &self.here]),
@@ -82,7 +82,7 @@ impl Network {
         }
     }
 
-    /// Repairs a failure.
+    /// Ends the failure of this kind.
     pub(super) fn repair(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "del", "blackhole", &self.here]),

@@ -1,7 +1,6 @@
 //! One node continues the work of another; if many requests race over both nodes, one wins.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -138,6 +137,24 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
+/// The logo is beside the other settings.
+#[tokio::test]
+async fn a_logo_that_is_set_on_one_node_is_on_pages_of_the_other_within_a_second() {
+    let database = TestDatabase::create().await;
+    let [one, other] = two(&database).await;
+    let tag = one.tag(json!({"name": "Bottle"})).await;
+    let picture = include_bytes!("../../src-tauri/icons/32x32.png").to_vec();
+    let request = one.admin_request(Method::PUT, "/settings/logo");
+    request.body(picture).answer().await.expect(200);
+    let pages = json!({"pages": {"name": "Grand Cru"}});
+    one.admin_patch("/settings", pages).await;
+    within_a_second(&other, &tag, |tap| {
+        let page = &tap.answer.body;
+        page.contains("src=\"/media/logo-") && page.contains("Grand Cru")
+    })
+    .await;
+}
+
 /// Groups have a cache of their own.
 #[tokio::test]
 async fn a_patch_of_a_group_on_one_node_holds_at_taps_of_the_other_within_a_second() {
@@ -231,11 +248,24 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
         let id = node.last_interaction().await;
         for listener in &mut listeners {
             let heard = listener.hears(&format!("by {number}\"")).await;
-            let told = format!("\"event\":\"interaction\",\"interaction_id\":{id}");
-            assert_eq!(heard.matches(&told).count(), 1, "{heard}");
+            let expected = format!("\"event\":\"interaction\",\"interaction_id\":{id}");
+            assert_eq!(heard.matches(&expected).count(), 1, "{heard}");
             assert!(!heard.contains(tap.key()));
         }
     }
+}
+
+#[tokio::test]
+async fn a_change_on_one_node_is_told_on_the_other() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let mut listener = Listener::at(&nodes[1]).await;
+    let bottle = json!({"name": "Bottle 41"});
+    let tag = nodes[0].admin_create("/tags", bottle).await;
+    let told = format!(
+        "{{\"event\":\"changed\",\"kind\":\"tags\",\"id\":{}}}",
+        tag["id"]
+    );
+    listener.hears(&told).await;
 }
 
 /// A commit during an older open transaction may have to wait for webhooks, but not for a client
@@ -253,8 +283,8 @@ async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way(
     node.tap(&tag.path()).await;
     let id = node.last_interaction().await;
     let mut listener = Listener::behind(&node, last).await;
-    let told = format!("\"interaction_id\":{id},");
-    listener.hears(&told).await;
+    let expected = format!("\"interaction_id\":{id},");
+    listener.hears(&expected).await;
     older.batch_execute("ROLLBACK").await.expect("it may");
 }
 
@@ -323,10 +353,14 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
     for _ in 0..10 {
         assert_eq!(other.tap(&tag.path()).await.status, 302);
     }
-    let told = receiver.wait_for(410).await;
-    let ids: HashSet<_> = told.iter().map(tapdesk_tests::Received::id).collect();
-    assert_eq!((told.len(), ids.len()), (410, 410), "none is sent by both");
-    for one in &told {
+    let arrived = receiver.wait_for(410).await;
+    let ids: HashSet<_> = arrived.iter().map(tapdesk_tests::Received::id).collect();
+    assert_eq!(
+        (arrived.len(), ids.len()),
+        (410, 410),
+        "none is sent by both"
+    );
+    for one in &arrived {
         one.verify(&secret);
     }
 }
@@ -389,20 +423,27 @@ async fn of_two_nodes_one_sends_each_mail() {
     });
     let set = one.admin(Method::PUT, "/mail", settings).await;
     set.expect(200);
-    let addresses: Vec<String> = (0..20).map(|n| format!("a{n}@example.com")).collect();
-    let notification = json!({
-        "kind": "alert", "events": ["alert.copied_url"], "channel": {"mail": addresses},
-    });
-    one.admin_create("/notifications", notification).await;
-    let (tag, mut inlay) = one.bottle().await;
-    let url = inlay.url(&tag);
-    one.open_as_copied(&url).await;
-    server.wait_for(20).await;
-    // A mail that both took would come within a moment.
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    let taken = server.taken();
-    let recipients: HashSet<&str> = taken.iter().map(|mail| mail.to.as_str()).collect();
-    assert_eq!((taken.len(), recipients.len()), (20, 20));
+    // A first mail that both nodes took would come before the last one of the second alert, which
+    // the first notification keeps for its next message.
+    for alert in 1..=2 {
+        let addresses: Vec<String> = (0..20)
+            .map(|n| format!("a{alert}-{n}@example.com"))
+            .collect();
+        let notification = json!({
+            "kind": "alert", "events": ["alert.copied_url"], "channel": {"mail": addresses},
+        });
+        one.admin_create("/notifications", notification).await;
+        let (tag, mut inlay) = one.bottle().await;
+        let url = inlay.url(&tag);
+        one.open_as_copied(&url).await;
+        eventually("each recipient gets a mail", async || {
+            let taken = server.taken();
+            let recipients: HashSet<&str> = taken.iter().map(|mail| mail.to.as_str()).collect();
+            (recipients.len() == 20 * alert).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(server.taken().len(), 40, "none got two");
 }
 
 /// Two first taps of one unlisted chip at the same moment: one tag, and both are taps of it.
@@ -443,4 +484,32 @@ async fn first_taps_of_one_unlisted_chip_on_both_nodes_create_one_tag() {
     let scans: u64 = counts.map(|tag| tag["scan_count"].as_u64().unwrap()).sum();
     assert_eq!(scans, 41);
     assert_eq!(count("unlisted-chips").await.0, 0);
+}
+
+/// Both nodes have the tag in memory, and find it by its slug in capitals. Then another tag gets
+/// the slug in another case on one of them.
+#[tokio::test]
+async fn a_slug_in_capitals_names_nobody_on_any_node_once_another_tag_has_it() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let status = async |node: usize, path: &str| nodes[node].tap(path).await.status;
+    for (slug, twin) in [("cask-0001", "Cask-0001"), ("Cask-0002", "cask-0002")] {
+        let (exact, capitals) = (format!("/t/{slug}"), format!("/t/{}", slug.to_uppercase()));
+        nodes[0].redirecting_tag(json!({"slug": slug})).await;
+        for node in [0, 1] {
+            for path in [&exact, &capitals, &capitals] {
+                assert_eq!(status(node, path).await, 302, "{path}");
+            }
+        }
+        nodes[0].redirecting_tag(json!({"slug": twin})).await;
+        assert_eq!(status(0, &capitals).await, 404, "{twin}");
+        eventually("the other node knows the twin", async || {
+            (status(1, &capitals).await == 404).then_some(())
+        })
+        .await;
+        for node in [0, 1] {
+            for path in [&exact, &format!("/t/{twin}")] {
+                assert_eq!(status(node, path).await, 302, "{path}");
+            }
+        }
+    }
 }

@@ -67,8 +67,8 @@ fn encoded(
 
 /// The settings that the chip returns in a session.
 async fn settings<S: AuthenticatedSession>(card: &mut Theirs, session: S, uid: Uid) -> Sdm {
-    let (told, session) = session.get_uid(card).await.unwrap();
-    assert_eq!(told, uid.bytes());
+    let (shown, session) = session.get_uid(card).await.unwrap();
+    assert_eq!(shown, uid.bytes());
     let settings = session.get_file_settings(card, File::Ndef).await;
     settings.unwrap().0.sdm.unwrap()
 }
@@ -82,8 +82,8 @@ fn what_we_encode_in_either_mode_the_other_implementation_opens_and_verifies() {
         for (number, mode) in [(1, CryptoMode::Aes), (2, CryptoMode::Lrp)] {
             let laid = pcscd.lay_down(VirtualNtag424::new(uid(number)));
             let target = runtime.block_on(wish(&service, mode));
-            let told = encoded(&mut watch, &service, &runtime, target);
-            assert_eq!(told.state, "verified", "{told:?}");
+            let shown = encoded(&mut watch, &service, &runtime, target);
+            assert_eq!(shown.state, "verified", "{shown:?}");
             let audit = runtime.block_on(service.admin_get("/audit?actor=encoder&limit=1"));
             let object = audit["items"][0]["object"].as_str().unwrap_or_default();
             assert!(object.starts_with("encodings"), "{audit}");
@@ -139,9 +139,9 @@ fn a_chip_of_pages_is_wiped_as_one_from_the_first_command_on() {
         let laid = pcscd.lay_down(chip);
         // The page asks for it; the desktop knows the inlay on the reader.
         let wipe = json!({"wipe": true}).as_object().unwrap().clone();
-        let told = encoded(&mut watch, &service, &runtime, wipe);
-        assert_eq!(told.state, "reset", "{told:?}");
-        assert_eq!(told.log[0].name, "Read pages 0 to 3");
+        let shown = encoded(&mut watch, &service, &runtime, wipe);
+        assert_eq!(shown.state, "reset", "{shown:?}");
+        assert_eq!(shown.log[0].name, "Read pages 0 to 3");
         assert_eq!(laid.take_away().writes(), writes);
     });
 }
@@ -157,8 +157,8 @@ fn a_phone_finds_no_gap_after_inlays_that_were_encoded_one_after_another() {
         for number in 1..=8 {
             let laid = pcscd.lay_down(VirtualNtag424::new(uid(number)));
             let target = runtime.block_on(wish(&service, CryptoMode::Aes));
-            let told = encoded(&mut watch, &service, &runtime, target);
-            assert_eq!(told.state, "verified", "{told:?}");
+            let shown = encoded(&mut watch, &service, &runtime, target);
+            assert_eq!(shown.state, "verified", "{shown:?}");
             // It stays on the reader as long as a person needs to notice; the monitor looks at it
             // in the meantime.
             watch.stays_the_same(length(2, 5));

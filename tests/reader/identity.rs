@@ -9,8 +9,8 @@ use tapdesk::reader::board::OnReader;
 use tapdesk::reader::card::Card as _;
 use tapdesk::reader::copy_check;
 use tapdesk::reader::inlay::{Chip, Codes, Message, Reading, read};
-use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::technology::Access;
+use tapdesk_service::inlay::{Technology, Uid};
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{ByPage, VirtualCard};
@@ -86,13 +86,41 @@ fn an_ntag203_of_the_field_is_another_type_2_tag_that_is_neither_locked_nor_has_
 fn a_chip_says_its_version_on_readers_that_pass_the_question_on() {
     for way in [PassesOn::InSession, PassesOn::ByController] {
         for (kind, chip, codes) in [
-            (Type2Chip::Ntag223Dna, Chip::Ntag223Dna, Codes::Unknown),
-            (Type2Chip::Ntag224Dna, Chip::Ntag224Dna, Codes::Unknown),
-            (Type2Chip::Ntag213Tt, Chip::Ntag213Tt, Codes::Off),
-            (Type2Chip::Ntag210, Chip::Ntag210, Codes::Off),
-            (Type2Chip::Ntag212, Chip::Ntag212, Codes::Off),
-            (Type2Chip::UltralightEv1, Chip::Ultralight, Codes::Off),
-            (Type2Chip::UltralightEv1Large, Chip::Ultralight, Codes::Off),
+            (
+                Type2Chip::Ntag223Dna,
+                Chip::Known(Technology::Ntag223Dna),
+                Codes::Unknown,
+            ),
+            (
+                Type2Chip::Ntag224Dna,
+                Chip::Known(Technology::Ntag224Dna),
+                Codes::Unknown,
+            ),
+            (
+                Type2Chip::Ntag213Tt,
+                Chip::Known(Technology::Ntag213Tt),
+                Codes::Off,
+            ),
+            (
+                Type2Chip::Ntag210,
+                Chip::Known(Technology::Ntag210),
+                Codes::Off,
+            ),
+            (
+                Type2Chip::Ntag212,
+                Chip::Known(Technology::Ntag212),
+                Codes::Off,
+            ),
+            (
+                Type2Chip::UltralightEv1,
+                Chip::Known(Technology::Ultralight),
+                Codes::Off,
+            ),
+            (
+                Type2Chip::UltralightEv1Large,
+                Chip::Known(Technology::Ultralight),
+                Codes::Off,
+            ),
         ] {
             for card in [
                 VirtualType2::with_url(kind, UID, URL),
@@ -110,7 +138,10 @@ fn a_chip_says_its_version_on_readers_that_pass_the_question_on() {
         // A password hides its memory, but not its kind.
         let card = VirtualType2::with_url(Type2Chip::Ntag216, UID, URL).protect_from(4);
         let read = reading(card.on_reader(way));
-        assert_eq!((read.chip, read.lock), (Chip::Ntag216, Access::Key));
+        assert_eq!(
+            (read.chip, read.lock),
+            (Chip::Known(Technology::Ntag216), Access::Key)
+        );
         assert_eq!(read.message, Message::Protected);
     }
 }
@@ -155,7 +186,7 @@ fn a_chip_of_silicon_craft_is_no_ntag_and_its_codes_are_unknown() {
 fn a_tag_tamper_is_told_from_a_chip_without_a_loop() {
     let uid = Uid::from_bytes(UID);
     let tamper = reading(VirtualNtag424::tag_tamper(uid));
-    assert_eq!(tamper.chip, Chip::Ntag424DnaTt);
+    assert_eq!(tamper.chip, Chip::Known(Technology::Ntag424DnaTt));
     assert_eq!(told(&tamper)["technology"], "ntag424dna_tt");
     assert_eq!(tamper.chip.technology().unwrap().as_str(), "ntag424dna_tt");
     assert!(
@@ -163,14 +194,20 @@ fn a_tag_tamper_is_told_from_a_chip_without_a_loop() {
             .sentence
             .starts_with("An NTAG 424 DNA TagTamper that")
     );
-    assert_eq!(reading(VirtualNtag424::new(uid)).chip, Chip::Ntag424Dna);
+    assert_eq!(
+        reading(VirtualNtag424::new(uid)).chip,
+        Chip::Known(Technology::Ntag424Dna)
+    );
     // Another capacitance; another subtype; no NTAG.
     for (hardware, chip) in [
         (
             [0x04, 0x04, 0x18, 0x30, 0x00, 0x11, 0x05],
-            Chip::Ntag424DnaTt,
+            Chip::Known(Technology::Ntag424DnaTt),
         ),
-        ([0x04, 0x04, 0x12, 0x30, 0x00, 0x11, 0x05], Chip::Ntag424Dna),
+        (
+            [0x04, 0x04, 0x12, 0x30, 0x00, 0x11, 0x05],
+            Chip::Known(Technology::Ntag424Dna),
+        ),
         ([0x04, 0x04, 0x05, 0x30, 0x00, 0x11, 0x05], Chip::OtherType4),
         ([0x04, 0x01, 0x02, 0x30, 0x00, 0x11, 0x05], Chip::OtherType4),
     ] {
@@ -247,7 +284,7 @@ fn on_the_smart_card_service_a_module_is_passed_by_and_inlays_beside_it_are_read
             let read = watch.until_inlay();
             assert_eq!(
                 (read.insertion, read.reading.chip),
-                (insertion, Chip::Ntag424Dna)
+                (insertion, Chip::Known(Technology::Ntag424Dna))
             );
             assert_eq!(laid.take_away().counter(), 1);
             watch.table("it is taken away", |table| {
@@ -266,9 +303,9 @@ fn on_the_smart_card_service_chips_are_told_apart_page_by_page_as_well() {
     in_own_process(|pcscd| {
         let mut watch = Watch::start();
         for (kind, chip) in [
-            (Type2Chip::Ntag213, Chip::Ntag213),
+            (Type2Chip::Ntag213, Chip::Known(Technology::Ntag213)),
             (Type2Chip::Ntag203, Chip::OtherType2),
-            (Type2Chip::Ntag216, Chip::Ntag216),
+            (Type2Chip::Ntag216, Chip::Known(Technology::Ntag216)),
             (Type2Chip::UltralightC, Chip::OtherType2),
         ] {
             let laid = pcscd.lay_down(ByPage::new(VirtualType2::with_url(kind, UID, URL)));

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tapdesk::reader::board::OnReader;
 use tapdesk::reader::inlay::Chip;
+use tapdesk_service::inlay::Technology;
 use tapdesk_tests::length;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
@@ -59,7 +60,10 @@ fn two_readers_are_read_at_once() {
                 .collect::<Option<Vec<_>>>()
                 .filter(|chips| chips.len() == 2)
         });
-        assert!(chips.contains(&Chip::Ntag424Dna) && chips.contains(&Chip::Ntag215));
+        assert!(
+            chips.contains(&Chip::Known(Technology::Ntag424Dna))
+                && chips.contains(&Chip::Known(Technology::Ntag215))
+        );
         drop(second);
         watch.table("one goes, one stays", |table| {
             let on =

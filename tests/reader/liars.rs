@@ -3,7 +3,7 @@
 
 use tapdesk::reader::inlay::{Chip, Codes, Reading, read};
 use tapdesk_service::inlay::technology::Access;
-use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
 use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
@@ -68,13 +68,19 @@ fn a_chip_tells_its_mirror_its_mac_window_and_its_key_slots() {
 fn a_genuine_code_on_a_chip_that_makes_none_is_told_by_the_chip() {
     let url = url_of(bottle());
     let copy = reading(VirtualType2::with_url(Type2Chip::Ntag215, UID, &url));
-    assert_eq!((copy.chip, copy.codes), (Chip::Ntag215, Codes::Off));
+    assert_eq!(
+        (copy.chip, copy.codes),
+        (Chip::Known(Technology::Ntag215), Codes::Off)
+    );
 
     let mut chip = VirtualNtag424::new(Uid::from_bytes(UID));
     chip.set_url(&url);
     let copy = reading(chip);
     assert_eq!(copy.url.as_deref(), Some(&*url));
-    assert_eq!((copy.chip, copy.codes), (Chip::Ntag424Dna, Codes::Off));
+    assert_eq!(
+        (copy.chip, copy.codes),
+        (Chip::Known(Technology::Ntag424Dna), Codes::Off)
+    );
 }
 
 #[test]
@@ -165,7 +171,10 @@ fn codes_in_another_form_are_for_a_url_template_and_those_that_prove_nothing_are
 #[test]
 fn a_random_uid_is_known_to_be_random_and_the_chip_to_be_an_ntag_424() {
     let read = reading(bottle().with_random_uid());
-    assert_eq!((read.chip, read.random_uid), (Chip::Ntag424Dna, true));
+    assert_eq!(
+        (read.chip, read.random_uid),
+        (Chip::Known(Technology::Ntag424Dna), true)
+    );
     assert!(
         read.uid
             .is_some_and(|uid| uid.len() == 8 && uid.starts_with("08"))

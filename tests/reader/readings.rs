@@ -4,7 +4,7 @@ use tapdesk::reader::card::{Card, Fault};
 use tapdesk::reader::inlay::{Chip, Message, Original, Reading, read};
 use tapdesk_service::inlay::technology::Access;
 use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
-use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
 use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2, tlv};
@@ -67,7 +67,7 @@ fn an_ntag_424_shows_the_code_of_its_next_tap_and_every_read_is_one_tap() {
                     (_, MacFrom::None) => assert_eq!(code.token, expected.token),
                     (_, MacFrom::Uid) => assert_ne!(code.uid, expected.uid),
                 }
-                assert_eq!(reading.chip, Chip::Ntag424Dna);
+                assert_eq!(reading.chip, Chip::Known(Technology::Ntag424Dna));
                 assert_eq!(reading.uid, Some(inlay.uid.to_string()));
                 assert_eq!(reading.memory, Some(254));
                 assert_eq!(reading.lock, Access::Key);
@@ -163,10 +163,30 @@ fn the_log_tells_each_exchange_and_no_key() {
 #[test]
 fn each_type_2_chip_is_known_by_its_size_and_read_to_its_end() {
     for (kind, expected, memory, letters) in [
-        (Type2Chip::Ntag213, Chip::Ntag213, 144, 100),
-        (Type2Chip::Ntag215, Chip::Ntag215, 496, 200),
-        (Type2Chip::Ntag216, Chip::Ntag216, 872, 240),
-        (Type2Chip::Ultralight, Chip::Ultralight, 48, 10),
+        (
+            Type2Chip::Ntag213,
+            Chip::Known(Technology::Ntag213),
+            144,
+            100,
+        ),
+        (
+            Type2Chip::Ntag215,
+            Chip::Known(Technology::Ntag215),
+            496,
+            200,
+        ),
+        (
+            Type2Chip::Ntag216,
+            Chip::Known(Technology::Ntag216),
+            872,
+            240,
+        ),
+        (
+            Type2Chip::Ultralight,
+            Chip::Known(Technology::Ultralight),
+            48,
+            10,
+        ),
     ] {
         let url = format!("https://example.com/{}", "x".repeat(letters));
         let card = VirtualType2::with_url(kind, UID, &url);

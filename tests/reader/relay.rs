@@ -15,6 +15,7 @@ use tapdesk::reader::board::{Board, OnReader, PlacedInlay};
 use tapdesk::reader::encode::{Progress, Wanted, encode};
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::id::EncodingId;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard as _};
@@ -179,7 +180,10 @@ fn commands_are_sent_in_their_order_up_to_the_first_unexpected_answer() {
             relay(&watch.board(), &backend, &reader, laid.insertion, &told).await
         });
         let done = done.unwrap();
-        assert_eq!((done.state.as_str(), done.id), ("verified", Some(12)));
+        assert_eq!(
+            (done.state.as_str(), done.id),
+            ("verified", Some(EncodingId::new(12)))
+        );
         assert_eq!(done.result.as_ref().unwrap()["slug"], "k3v9qa");
 
         let heard = script.heard();

@@ -22,7 +22,7 @@ use crate::table::Watch;
 /// A step of the scripted service.
 #[derive(Clone, Debug)]
 enum Says {
-    /// The present slots.
+    /// The slots that the stack reports next.
     Slots(Vec<Slot>),
     /// A fault that ends the connection.
     Fault(Fault),
@@ -65,6 +65,7 @@ impl Context for Scripted {
         match self.script.says.lock().unwrap().pop_front() {
             Some(Says::Slots(slots)) => self.last = slots,
             Some(Says::Fault(fault)) => return Err(fault),
+            // A real stack blocks until a reader changes, or its time is over.
             None => std::thread::sleep(Duration::from_millis(5)),
         }
         Ok(self.last.clone())

@@ -1,4 +1,4 @@
-//! Section 7: errors.
+//! Section 7: the envelope of errors, and their statuses.
 
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;

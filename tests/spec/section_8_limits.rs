@@ -1,4 +1,4 @@
-//! Section 8: limits.
+//! Section 8: limits of a request and of its values.
 
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;

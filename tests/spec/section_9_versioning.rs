@@ -1,4 +1,4 @@
-//! Section 9: versioning.
+//! Section 9: the version in the paths of the operations.
 
 use serde_json::json;
 use tapdesk_tests::{Answering as _, TestService};

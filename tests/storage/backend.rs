@@ -58,7 +58,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Closes the database.
+    /// Closes the database, as a service that ends.
     pub(super) async fn close(&self) {
         self.database.close().await;
     }

@@ -66,7 +66,7 @@ struct World<B> {
     newest_real: Option<Timestamp>,
 }
 
-/// Runs one interleaving.
+/// Runs the interleaving that this seed draws.
 pub(super) async fn run<B: Backend>(seed: u64) {
     println!("seed {seed}");
     let mut world = World::<B>::new(seed).await;
@@ -222,8 +222,8 @@ impl<B: Backend> World<B> {
             }
         }
         *scans += 1;
-        let told = events.try_recv().expect("a tap is told");
-        assert_eq!(told.simulated(), *simulated);
+        let received = events.try_recv().expect("a tap is told");
+        assert_eq!(received.simulated(), *simulated);
         if !*simulated {
             self.newest_real = Some(at);
         }

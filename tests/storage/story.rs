@@ -2,6 +2,7 @@
 //! gets a separate, empty database.
 
 pub(super) mod administration;
+pub(super) mod certificates;
 pub(super) mod configuration;
 pub(super) mod counters;
 pub(super) mod events;
@@ -26,6 +27,9 @@ macro_rules! story {
         $crate::storage::story::chapters! { $backend:
             administration: secrets_and_settings_are_kept
                 a_token_is_known_until_it_is_removed;
+            certificates: the_third_failure_is_told_also_if_a_node_ended_in_an_attempt
+                a_challenge_is_answered_until_its_attempt_ends
+                a_certificate_with_a_lost_key_is_replaced_early_and_failures_keep_their_pause;
             configuration: the_epoch_grows_before_a_change_is_acknowledged
                 what_is_no_configuration_leaves_the_epoch;
             counters: a_code_is_accepted_once_and_only_after_those_before_it

@@ -1,4 +1,4 @@
-//! Blocks with conditions.
+//! Blocks that only some visitors see.
 
 use scraper::Html;
 use serde_json::{Value, json};

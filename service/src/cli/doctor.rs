@@ -1,6 +1,7 @@
 //! `doctor`: finds problems of an installation, each with its solution.
 
 mod backups;
+mod certificates;
 mod drill;
 
 use std::fmt::Display;
@@ -20,7 +21,7 @@ use tapdesk_service::storage::postgres::{self, Address};
 use tapdesk_service::storage::{Examination, NotificationTrouble, sqlite};
 
 use super::client::Connection;
-use crate::options::{self, KeyFile, Listening, PassphraseFile, S3};
+use crate::options::{self, Certificates, KeyFile, Listening, PassphraseFile, S3};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -42,6 +43,9 @@ pub(super) struct Options {
 
     #[command(flatten)]
     s3: S3,
+
+    #[command(flatten)]
+    certificates: Certificates,
 }
 
 /// The result of one check.
@@ -114,7 +118,25 @@ pub(super) fn run(options: &Options) -> Result<()> {
         }
         Err(error) => {
             findings.push(("Service", bad(error)));
-            findings.push(("Port", port(options.listening.listen)));
+            findings.push(("Port", port("--listen", options.listening.listen)));
+            if options.certificates.acme().is_some() {
+                let Certificates {
+                    https_listen,
+                    http_listen,
+                    ..
+                } = options.certificates;
+                findings.push(("Port", port("--https-listen", https_listen)));
+                findings.push(("Port", port("--http-listen", http_listen)));
+            }
+        }
+    }
+    if let Some(acme) = options.certificates.acme() {
+        let is_ready = examination.is_some_and(|found| found.missing_tables.is_empty());
+        let states = certificates::states(&database, is_ready)?;
+        for domain in &acme.domains {
+            let state = certificates::find(&states, domain, &acme.directory);
+            findings.push(("Certificate", certificates::certificate(domain, state, now)));
+            findings.push(("DNS", certificates::dns(domain)));
         }
     }
 
@@ -173,6 +195,13 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
         }
         Ok(Some(examination)) if !examination.missing_tables.is_empty() => {
             (lacks(address, &examination), Some(examination))
+        }
+        Ok(Some(examination)) if examination.is_older => {
+            let finding = Warning(format!(
+                "{address} was made by an older Tapdesk, and this version does not start on it. Make a backup with \
+                 pg_dump, then run tapdesk-service upgrade-database."
+            ));
+            (finding, Some(examination))
         }
         Ok(examination) => (
             Good(format!("{address} is a Tapdesk database and answers")),
@@ -349,10 +378,10 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
     }
 }
 
-fn port(listen: SocketAddr) -> Finding {
+fn port(option: &str, listen: SocketAddr) -> Finding {
     match TcpListener::bind(listen) {
         Ok(_) => Good(format!("{listen} is free to listen on")),
-        Err(error) => bad(options::cannot_listen(listen, &error)),
+        Err(error) => bad(options::cannot_listen(option, listen, &error)),
     }
 }
 

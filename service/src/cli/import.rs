@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+use tapdesk_service::id::{MasterKeyId, UrlTemplateId};
 use tapdesk_service::plural::counted;
 
 use super::client::Connection;
@@ -43,11 +44,11 @@ pub(super) struct Options {
 
     /// The URL template of rows with a UID that contain none.
     #[arg(long, value_name = "ID")]
-    url_template_id: Option<i64>,
+    url_template_id: Option<UrlTemplateId>,
 
     /// The master key of rows with a UID that contain no file key.
     #[arg(long, value_name = "ID")]
-    master_key_id: Option<i64>,
+    master_key_id: Option<MasterKeyId>,
 
     /// The chip of rows with a UID, such as ntag424dna, if neither the file nor the URL template
     /// defines it.

@@ -9,6 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use tapdesk_service::client::Download;
+use tapdesk_service::id::{EncodingRunId, TagId};
 
 use super::client::Connection;
 use super::download::receive;
@@ -18,7 +19,7 @@ pub(super) struct Options {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
 
-    /// File format; png and svg are ZIP files.
+    /// File format; png and svg are ZIP files, and so are more than 10,000 labels as pdf.
     #[arg(long, value_enum, default_value_t = Format::Pdf)]
     format: Format,
 
@@ -32,7 +33,7 @@ pub(super) struct Options {
 
     /// The encoding run whose verified chips get labels.
     #[arg(long, value_name = "ID", conflicts_with = "filter")]
-    run_id: Option<i64>,
+    run_id: Option<EncodingRunId>,
 
     /// A filter of the list of tags, such as `experience_id=7` or `attribute.lot=L03`. Without any,
     /// all tags.
@@ -154,7 +155,7 @@ fn members(filter: &[(String, Value)]) -> Map<String, Value> {
 /// Ids, and ranges of ids.
 fn ids(text: &str) -> Result<Value> {
     let id = |text: &str| {
-        let id = text.trim().parse::<i64>();
+        let id = text.trim().parse::<TagId>();
         id.map_err(|_| anyhow!("--ids has numbers, separated by commas, or ranges such as 41-60."))
     };
     let parts = text.split(',').map(|part| match part.split_once('-') {
@@ -177,9 +178,14 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     let mut download = Download::create(file, path.to_owned())?;
     let answer = service.submit(path, &body)?;
-    let total = answer.headers().get("tapdesk-total");
-    let total = total.and_then(|total| total.to_str().ok()).unwrap_or("the");
-    let total = total.to_owned();
+    let header = |name: &str| answer.headers().get(name)?.to_str().ok();
+    let total = header("tapdesk-total").unwrap_or("the").to_owned();
+    let is_named_pdf = file
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("pdf"));
+    if is_named_pdf && header("content-type") == Some("application/zip") {
+        bail!("{total} labels are a ZIP of PDFs. Give a file name that ends with .zip.");
+    }
     receive(&mut download, answer.into_body(), file)?;
     let bytes = download.finish()?;
     let file = file.display();

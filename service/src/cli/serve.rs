@@ -1,14 +1,18 @@
 //! `serve`: runs the service until it is asked to stop.
 
+mod public;
+
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Start, Started, TokenSource, start};
 use tapdesk_service::{Exposure, Limits, housekeeping, router};
+use tokio::sync::watch;
 
 use crate::options;
+use public::{Public, ended, listen};
 
 pub(super) fn run(options: options::Serve) -> Result<()> {
     tokio::runtime::Builder::new_multi_thread()
@@ -26,15 +30,18 @@ async fn serve(options: options::Serve) -> Result<()> {
         .inspect_err(|error| tracing::debug!("the limit of open files is unchanged: {error}"));
     let database = options.installation.database()?;
     let listening = options.listening;
-    let listener = tapdesk_service::listen(listening.listen)
-        .map_err(|error| anyhow!(options::cannot_listen(listening.listen, &error)))?;
+    let listener = listen("--listen", listening.listen)?;
+    let public = Public::open(&options.certificates)?;
     let address = listener.local_addr()?;
     let admin_token = match options::admin_token()? {
         Some(token) => TokenSource::Given(token),
         None => TokenSource::File(options.installation.token_file()?),
     };
     let defaults = Settings {
-        tag_url: format!("http://{}/t", options::reachable(address)),
+        tag_url: public.as_ref().map_or_else(
+            || format!("http://{}/t", options::reachable(address)),
+            Public::tag_url,
+        ),
         private_webhooks: options.private_webhooks,
         ..Settings::default()
     };
@@ -55,6 +62,9 @@ async fn serve(options: options::Serve) -> Result<()> {
     })
     .await?;
     state.set_listening(address);
+    if let Some(public) = &public {
+        public.check(&service)?;
+    }
 
     let exposure = if address.ip().is_loopback() || listening.expose_admin {
         Exposure::WithAdmin
@@ -66,14 +76,32 @@ async fn serve(options: options::Serve) -> Result<()> {
     };
     let shutdown = asked_to_end(options.connections.shutdown_delay())?;
     writeln!(io::stdout(), "listening on http://{address}")?;
-    let router = router(state, exposure);
     let limits = Limits {
         idle: options.connections.keep_alive(),
         descriptors: descriptors.ok(),
         ..Limits::default()
     };
+    let (tell_end, end) = watch::channel(None);
+    let ends = async {
+        tell_end.send_replace(Some(shutdown.await));
+        Ok(())
+    };
+    let own = router(state.clone(), exposure);
+    let own = tapdesk_service::serve(listener, own, limits, ended(end.clone()));
+    let to_visitors = async {
+        // The admin API is at the other listener, unless it is exposed.
+        let exposure = if listening.expose_admin {
+            Exposure::WithAdmin
+        } else {
+            Exposure::PublicOnly
+        };
+        match public {
+            Some(public) => public.serve(state, exposure, limits, end).await,
+            None => Ok(()),
+        }
+    };
     tokio::select! {
-        served = tapdesk_service::serve(listener, router, limits, shutdown) => served?,
+        served = async { tokio::try_join!(ends, own, to_visitors) } => drop(served?),
         never = housekeeping::run(&service) => match never {},
     }
     if let Err(error) = service.note_previews().await {

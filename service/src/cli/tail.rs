@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use serde_json::Value;
 use tapdesk_service::client::Client;
+use tapdesk_service::id::TagId;
 
 use super::client::Connection;
 
@@ -48,10 +49,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
             continue;
         };
         let data = data.trim_start();
+        let event: Value = serde_json::from_str(data)?;
+        // Taps, and not the work of people on resources.
+        if event["event"] == "changed" {
+            continue;
+        }
         let shown = if options.json {
             data.to_owned()
         } else {
-            in_words(&serde_json::from_str(data)?, &mut slugs)
+            in_words(&event, &mut slugs)
         };
         let mut out = io::stdout().lock();
         writeln!(out, "{shown}")?;
@@ -63,12 +69,13 @@ pub(super) fn run(options: &Options) -> Result<()> {
 /// Slugs of tags. Each is requested only once.
 struct Slugs<'a> {
     service: &'a Client,
-    known: HashMap<i64, String>,
+    known: HashMap<TagId, String>,
 }
 
 impl Slugs<'_> {
     fn of(&mut self, tag: &Value) -> String {
-        let Some(id) = tag.as_i64() else {
+        let id = tag.as_i64().and_then(|id| TagId::try_from(id).ok());
+        let Some(id) = id else {
             return String::new();
         };
         let ask = || {

@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use tapdesk_service::id::{ExperienceId, GroupId, TokenId};
 use tapdesk_service::scope::Scope;
 
 use super::client::Connection;
@@ -36,7 +37,7 @@ enum Verb {
         scopes: Vec<String>,
         /// The only experience that the token can use, by its number. May be repeated.
         #[arg(long = "experience", value_name = "ID", value_delimiter = ',')]
-        experiences: Vec<i64>,
+        experiences: Vec<ExperienceId>,
         /// The only group that the token can use, with all below it, by its number. May be repeated.
         #[arg(
             long = "group",
@@ -44,7 +45,7 @@ enum Verb {
             value_delimiter = ',',
             conflicts_with = "experiences"
         )]
-        groups: Vec<i64>,
+        groups: Vec<GroupId>,
         /// Expiry, such as `2027-01-01T00:00:00Z`. By default, the token is valid until it is
         /// revoked.
         #[arg(long, value_name = "TIME")]
@@ -55,7 +56,7 @@ enum Verb {
     /// Revoke a token.
     Revoke {
         /// Number of the token in the list.
-        id: i64,
+        id: TokenId,
     },
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use tapdesk_service::id::{ExperienceId, TagId, UrlTemplateId};
 use tapdesk_service::inlay::Uid;
 
 use super::client::Connection;
@@ -27,7 +28,7 @@ enum Verb {
     List {
         /// Only the chips of this URL template, by its number.
         #[arg(long, value_name = "ID")]
-        url_template: Option<i64>,
+        url_template: Option<UrlTemplateId>,
         /// Print each chip as a line of JSON.
         #[arg(long)]
         json: bool,
@@ -39,16 +40,16 @@ enum Verb {
         uid: Uid,
         /// The existing tag for the chip, by its number.
         #[arg(long, value_name = "ID", conflicts_with = "experience")]
-        tag: Option<i64>,
+        tag: Option<TagId>,
         /// The experience of a new tag, by its number.
         #[arg(long, value_name = "ID")]
-        experience: Option<i64>,
+        experience: Option<ExperienceId>,
     },
     /// Refuse unlisted chips from now on, and delete the inlays and tags that taps created: for a
     /// leaked key.
     Revert {
         /// The URL template, by its number.
-        url_template: i64,
+        url_template: UrlTemplateId,
         /// Start of the time of these taps, such as `2027-01-01T00:00:00Z`.
         #[arg(long, value_name = "TIME")]
         since: String,

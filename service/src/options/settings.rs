@@ -108,6 +108,9 @@ impl From<Options> for Overrides {
             simulated_targets,
             rate_limit,
             hosts,
+            // Lists of objects, which only the admin API takes.
+            app_links: None,
+            pages: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tapdesk_service::storage::SharedEvent;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
@@ -14,9 +14,22 @@ use super::remote::RemoteService;
 /// How many events are kept for a page that is busy.
 const BACKLOG: usize = 256;
 
-/// The events of the service in this process.
-pub(super) fn of_storage(mut events: broadcast::Receiver<SharedEvent>) -> mpsc::Receiver<Value> {
+/// Tells the page that events were missed, so that it loads again what it shows.
+fn missed() -> Value {
+    json!({"event": "missed"})
+}
+
+/// The events of the service in this process. If the page heard its events before, it gets a
+/// `missed` event first.
+pub(super) fn of_storage(
+    mut events: broadcast::Receiver<SharedEvent>,
+    again: bool,
+) -> mpsc::Receiver<Value> {
     let (sender, receiver) = mpsc::channel(BACKLOG);
+    if again {
+        // The channel is empty and its receiver exists, so it takes the event.
+        let _ = sender.try_send(missed());
+    }
     tokio::spawn(async move {
         loop {
             let event = tokio::select! {
@@ -32,8 +45,11 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<SharedEvent>) -> mpsc::
                         return;
                     }
                 }
-                // A page that missed so many events reads its list again.
-                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Lagged(_)) => {
+                    if sender.send(missed()).await.is_err() {
+                        return;
+                    }
+                }
                 Err(RecvError::Closed) => return,
             }
         }
@@ -41,24 +57,24 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<SharedEvent>) -> mpsc::
     receiver
 }
 
-/// The events of a remote service. Live and simulated events come in one stream each; this ends
-/// when either stream ends.
-pub(super) fn of_remote(remote: &Arc<RemoteService>) -> mpsc::Receiver<Value> {
+/// The events of a remote service. If the page heard its events before, it gets a `missed` event
+/// once the stream is open.
+pub(super) fn of_remote(remote: &Arc<RemoteService>, again: bool) -> mpsc::Receiver<Value> {
     let (sender, receiver) = mpsc::channel(BACKLOG);
-    for simulated in [false, true] {
-        let remote = Arc::clone(remote);
-        let sender = sender.clone();
-        // Reads block, so each stream has a thread. It ends with the stream, or
-        // at the first line (the service sends one at least every 15 seconds)
-        // after the page stopped listening.
-        let reader = thread::Builder::new().name("events".to_owned());
-        let started = reader.spawn(move || match remote.events(simulated) {
-            Ok(stream) => forward(stream, &sender),
-            Err(error) => tracing::warn!("a remote service sends no events: {error}"),
-        });
-        if let Err(error) = started {
-            tracing::warn!("events cannot be received: {error}");
+    let remote = Arc::clone(remote);
+    // Reads block, so the stream has a thread. It ends with the stream, or at the first line (the
+    // service sends one at least every 15 seconds) after the page stopped listening.
+    let reader = thread::Builder::new().name("events".to_owned());
+    let started = reader.spawn(move || match remote.events() {
+        Ok(stream) => {
+            if !again || sender.blocking_send(missed()).is_ok() {
+                forward(stream, &sender);
+            }
         }
+        Err(error) => tracing::warn!("a remote service sends no events: {error}"),
+    });
+    if let Err(error) = started {
+        tracing::warn!("events cannot be received: {error}");
     }
     receiver
 }
@@ -74,11 +90,16 @@ fn forward(stream: impl BufRead, sender: &mpsc::Sender<Value>) {
         let Some(data) = line.strip_prefix("data:") else {
             continue;
         };
-        // A "missed" message is not an event of the domain: it has no `event` member.
-        if let Ok(event) = serde_json::from_str::<Value>(data.trim())
-            && event["event"].is_string()
-            && sender.blocking_send(event).is_err()
-        {
+        let Ok(event) = serde_json::from_str::<Value>(data.trim()) else {
+            continue;
+        };
+        // The data of a `missed` event has no `event` member.
+        let event = if event["event"].is_string() {
+            event
+        } else {
+            missed()
+        };
+        if sender.blocking_send(event).is_err() {
             return;
         }
     }
@@ -86,7 +107,9 @@ fn forward(stream: impl BufRead, sender: &mpsc::Sender<Value>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use tapdesk_service::clock::Timestamp;
+    use tapdesk_service::storage::Event;
+    use tapdesk_service::webhook::EventKind;
 
     use super::*;
 
@@ -108,8 +131,33 @@ mod tests {
             heard,
             [
                 json!({"event": "interaction", "tag_id": 1}),
+                json!({"event": "missed"}),
                 json!({"event": "update", "tag_id": 2})
             ]
         );
+    }
+
+    #[tokio::test]
+    async fn a_page_that_heard_the_service_before_or_falls_behind_is_told_that_it_missed_events() {
+        let (service, events) = broadcast::channel(1);
+        let mut heard = of_storage(events, true);
+        assert_eq!(heard.recv().await, Some(missed()));
+        drop(service);
+        assert_eq!(heard.recv().await, None);
+
+        let (service, events) = broadcast::channel(1);
+        for _ in 0..2 {
+            let alert = Event::Alert {
+                alert: EventKind::AlertDiskLow,
+                message: "The disk is almost full.".to_owned(),
+                at: Timestamp::from_millis(0),
+            };
+            service.send(alert.into()).unwrap();
+        }
+        drop(service);
+        let mut heard = of_storage(events, false);
+        assert_eq!(heard.recv().await, Some(missed()));
+        assert_eq!(heard.recv().await.unwrap()["event"], "alert");
+        assert_eq!(heard.recv().await, None);
     }
 }

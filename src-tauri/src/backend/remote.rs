@@ -189,9 +189,9 @@ impl RemoteService {
         }
     }
 
-    /// The stream of events, line by line.
-    pub(super) fn events(&self, simulated: bool) -> Result<Events, client::Error> {
-        self.client.events(Some(simulated), None, Some(SILENCE))
+    /// The stream of real and simulated events, line by line.
+    pub(super) fn events(&self) -> Result<Events, client::Error> {
+        self.client.events(None, None, Some(SILENCE))
     }
 }
 

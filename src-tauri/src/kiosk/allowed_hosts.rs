@@ -1,7 +1,9 @@
 //! The pages that a visitor may see: the service's own pages, and the hosts that the owner allows.
 //! Pure; everything else is refused.
 
-use url::{Host, Url};
+use url::Url;
+
+use crate::kiosk_settings::host::host;
 
 /// The paths of the service that visitors need. Missing on purpose: the administration, its
 /// documentation, the metrics.
@@ -61,32 +63,6 @@ fn below<'a>(url: &'a Url, base: &Url) -> Option<&'a str> {
     let folder = format!("{}/", base.path().trim_end_matches('/'));
     let rest = url.path().strip_prefix(&folder)?;
     (url.origin() == base.origin() && !rest.is_empty()).then_some(rest)
-}
-
-fn host(url: &Url) -> Option<String> {
-    let host = url.host_str()?;
-    Some(match url.port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
-    })
-}
-
-/// Parses a host as the owner writes it: `example.com`, `example.com:8080`, or a whole URL. An
-/// `Err` is a sentence for people.
-pub(super) fn parse_host(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let url = if text.contains("://") {
-        Url::parse(text)
-    } else {
-        Url::parse(&format!("https://{text}"))
-    };
-    let refused = || format!("“{text}” is not a host. Enter one such as shop.example.com.");
-    let url = url.map_err(|_| refused())?;
-    match url.host() {
-        Some(Host::Domain(name)) if name.contains('*') => Err(refused()),
-        Some(_) if matches!(url.scheme(), "http" | "https") => host(&url).ok_or_else(refused),
-        _ => Err(refused()),
-    }
 }
 
 #[cfg(test)]
@@ -157,28 +133,6 @@ mod tests {
             "about:blank",
         ] {
             assert!(!allows(url), "{url}");
-        }
-    }
-
-    #[test]
-    fn hosts_are_taken_as_owners_write_them() {
-        for (text, host) in [
-            ("shop.example.com", "shop.example.com"),
-            (" Shop.Example.com ", "shop.example.com"),
-            ("https://shop.example.com/register", "shop.example.com"),
-            ("localhost:9000", "localhost:9000"),
-            ("http://127.0.0.1:9000/x", "127.0.0.1:9000"),
-        ] {
-            assert_eq!(parse_host(text).as_deref(), Ok(host));
-        }
-        for text in [
-            "",
-            "*.example.com",
-            "ftp://example.com",
-            "a b",
-            "javascript:alert(1)",
-        ] {
-            assert!(parse_host(text).is_err(), "{text}");
         }
     }
 }

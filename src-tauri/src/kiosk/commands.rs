@@ -15,11 +15,10 @@ use tapdesk_service::field_error::FieldError;
 use tauri::ipc::{Channel, InvokeBody};
 use tauri::{AppHandle, State};
 
-use super::pin::PinHash;
-use super::settings::{Chosen, KioskSettings};
 use super::system::autostart;
 use super::tally::Day;
 use super::{Event, SharedKiosk, View, WHY_NOT, lock, pictures, window};
+use crate::kiosk_settings::{Chosen, KioskSettings, PinHash};
 use crate::refused_form::RefusedForm;
 use crate::shell::Shell;
 use crate::window::Unsaved;

@@ -2,8 +2,8 @@
 
 use tauri::AppHandle;
 
-use super::settings::KioskSettings;
 use super::{SharedKiosk, WHY_NOT};
+use crate::kiosk_settings::KioskSettings;
 use crate::state::Ready;
 
 /// Always fails: this system has no kiosk.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::id::GroupId;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
@@ -36,7 +37,7 @@ pub(super) struct Visits<D> {
     /// The hosts and paths that visitors may see.
     pub allowed_hosts: AllowedHosts,
     /// The group whose tags visitors may open, with all groups below it; `None` for all tags.
-    pub group_id: Option<i64>,
+    pub group_id: Option<GroupId>,
     /// How long a visit lasts without input, in seconds.
     pub idle_seconds: u16,
 }
@@ -125,7 +126,7 @@ impl<D: Display> Visits<D> {
     }
 
     /// Whether visitors may open a tag that is in these groups.
-    fn shows(&self, groups: &[i64]) -> bool {
+    fn shows(&self, groups: &[GroupId]) -> bool {
         self.group_id.is_none_or(|group| groups.contains(&group))
     }
 

@@ -5,7 +5,7 @@ use tauri::{
     AppHandle, Manager as _, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
 
-use super::settings::Chosen;
+use crate::kiosk_settings::Chosen;
 use crate::origin::is_ours;
 
 /// The label of the window, as its capability names it.

@@ -4,6 +4,7 @@
 use axum::http::{Request, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tapdesk_service::id::GroupId;
 
 use super::inlay::{Codes, Reading};
 use crate::backend::Backend;
@@ -52,7 +53,7 @@ pub enum Refusal {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedUrl {
     /// The group of the URL's tag, and the groups above it.
-    pub group_ids: Vec<i64>,
+    pub group_ids: Vec<GroupId>,
 }
 
 /// Asks the service whether `url` was copied to `chip`.
@@ -76,7 +77,8 @@ pub async fn refuse_copy(backend: &Backend, url: &str, chip: &Chip) -> Result<Ch
         return Err(Refusal::Copied(why.to_owned()));
     }
     let groups = answer["group_ids"].as_array().into_iter().flatten();
+    let groups = groups.filter_map(Value::as_i64);
     Ok(CheckedUrl {
-        group_ids: groups.filter_map(Value::as_i64).collect(),
+        group_ids: groups.filter_map(|id| GroupId::try_from(id).ok()).collect(),
     })
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inlay::originality::signer;
 use tapdesk_service::inlay::technology::Access;
-use tapdesk_service::inlay::uid::is_random;
+use tapdesk_service::inlay::uid::{LENGTHS, is_random};
 
 use super::apdu::{Exchange, Recorder, hex};
 use super::card::{Card, Fault};
@@ -66,38 +66,11 @@ impl Reading {
     }
 }
 
-/// A kind of chip, as far as it can be recognized.
+/// A kind of chip, as far as it can be recognized. In JSON it is one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ChipKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Chip {
-    /// NXP NTAG 424 DNA.
-    #[serde(rename = "ntag424dna")]
-    Ntag424Dna,
-    /// NXP NTAG 424 DNA `TagTamper`.
-    #[serde(rename = "ntag424dna_tt")]
-    Ntag424DnaTt,
-    /// NXP NTAG 210, by its version.
-    Ntag210,
-    /// NXP NTAG 212, by its version.
-    Ntag212,
-    /// NXP NTAG 213, by its memory or its version.
-    Ntag213,
-    /// NXP NTAG 213 TT, by its version.
-    #[serde(rename = "ntag213tt")]
-    Ntag213Tt,
-    /// NXP NTAG 215, by its memory or its version.
-    Ntag215,
-    /// NXP NTAG 216, by its memory or its version.
-    Ntag216,
-    /// NXP NTAG 223 DNA, by its version.
-    #[serde(rename = "ntag223dna")]
-    Ntag223Dna,
-    /// NXP NTAG 224 DNA, by its version.
-    #[serde(rename = "ntag224dna")]
-    Ntag224Dna,
-    /// NXP MIFARE Ultralight, by its memory; EV1, Nano and AES by their version.
-    Ultralight,
     /// A chip that reports two different UIDs, which no genuine chip does.
     Inconsistent,
     /// Another NFC Forum Type 2 tag.
@@ -106,34 +79,18 @@ pub enum Chip {
     OtherType4,
     /// A card that is not an NFC Forum tag.
     Unknown,
+    /// A chip that can be an inlay, by its memory or its version.
+    #[serde(untagged)]
+    Known(#[cfg_attr(test, ts(type = "Technology"))] Technology),
 }
 
 impl Chip {
-    /// The chips that are technologies of the service.
-    const KNOWN: [(Self, Technology); 11] = [
-        (Self::Ntag424Dna, Technology::Ntag424Dna),
-        (Self::Ntag424DnaTt, Technology::Ntag424DnaTt),
-        (Self::Ntag210, Technology::Ntag210),
-        (Self::Ntag212, Technology::Ntag212),
-        (Self::Ntag213, Technology::Ntag213),
-        (Self::Ntag213Tt, Technology::Ntag213Tt),
-        (Self::Ntag215, Technology::Ntag215),
-        (Self::Ntag216, Technology::Ntag216),
-        (Self::Ntag223Dna, Technology::Ntag223Dna),
-        (Self::Ntag224Dna, Technology::Ntag224Dna),
-        (Self::Ultralight, Technology::Ultralight),
-    ];
-
     /// The service's technology of this chip; `None` if it has none.
     pub fn technology(self) -> Option<Technology> {
-        let found = Self::KNOWN.iter().find(|(chip, _)| *chip == self);
-        found.map(|(_, technology)| *technology)
-    }
-
-    /// The chip of a technology; `None` if readers cannot recognize it.
-    fn of(technology: Technology) -> Option<Self> {
-        let found = Self::KNOWN.iter().find(|(_, one)| *one == technology);
-        found.map(|(chip, _)| *chip)
+        match self {
+            Self::Known(technology) => Some(technology),
+            _ => None,
+        }
     }
 
     /// The product name that people see.
@@ -142,9 +99,8 @@ impl Chip {
             Self::Inconsistent => "chip with two UIDs",
             Self::OtherType2 => "Type 2 tag",
             Self::OtherType4 => "Type 4 tag",
-            _ => self
-                .technology()
-                .map_or("card of another kind", Technology::name),
+            Self::Unknown => "card of another kind",
+            Self::Known(technology) => technology.name(),
         }
     }
 
@@ -248,8 +204,11 @@ pub fn may_have_counted(log: &[Exchange]) -> bool {
 
 /// The UID that the reader reported in a log of exchanges.
 pub fn uid_in(log: &[Exchange]) -> Option<String> {
-    let told = log.first()?.answer.strip_suffix("9000")?;
-    [8, 14, 20].contains(&told.len()).then(|| told.to_owned())
+    let reported = log.first()?.answer.strip_suffix("9000")?;
+    let digits = LENGTHS.map(|bytes| 2 * bytes);
+    digits
+        .contains(&reported.len())
+        .then(|| reported.to_owned())
 }
 
 fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {
@@ -257,8 +216,7 @@ fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {
         "Ask the reader for the UID",
         &[0xFF, 0xCA, 0x00, 0x00, 0x00],
     )?;
-    // A UID has 4, 7 or 10 bytes (ISO 14443-3).
-    Ok(uid.ok().filter(|uid| [4, 7, 10].contains(&uid.len())))
+    Ok(uid.ok().filter(|uid| LENGTHS.contains(&uid.len())))
 }
 
 fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
@@ -269,15 +227,15 @@ fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
         type4::read(card)?
     };
     let mut contents = contents.unwrap_or_else(Contents::unknown);
-    let told = contents.uid.map(|uid| uid.to_vec());
+    let reported = contents.uid.map(|uid| uid.to_vec());
     // A genuine chip reports one UID, to the reader and on command. Two UIDs mean two sources.
-    if let (Some(uid), Some(told)) = (&uid, &told)
-        && uid.len() == told.len()
-        && uid != told
+    if let (Some(uid), Some(reported)) = (&uid, &reported)
+        && uid.len() == reported.len()
+        && uid != reported
     {
         contents.chip = Chip::Inconsistent;
     }
-    let uid = uid.or(told);
+    let uid = uid.or(reported);
     let url = contents.message.url().map(str::to_owned);
     Ok(Reading {
         random_uid: uid.as_deref().is_some_and(is_random),

@@ -209,9 +209,9 @@ impl Watcher {
         let Some(uid) = &seen.uid else {
             return Ok(());
         };
-        let told = context.with_card(reader, |card| inlay::uid(card));
+        let uid_now = context.with_card(reader, |card| inlay::uid(card));
         let is_gone = seen.misses >= MISSES_MAX;
-        match told.and_then(|told| told) {
+        match uid_now.and_then(|result| result) {
             Ok(Some(now)) if now == *uid && !is_gone => seen.misses = 0,
             Ok(Some(_)) => {
                 seen.uid = None;

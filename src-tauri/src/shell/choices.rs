@@ -4,7 +4,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::Shell;
 use crate::carriers::Carriers;
-use crate::kiosk::settings::KioskSettings;
+use crate::kiosk_settings::KioskSettings;
 use crate::preferences::Preferences;
 
 impl Shell {

@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_tests::Answering as _;
 
 use super::Driver;
 
@@ -88,6 +89,7 @@ pub(super) async fn others(driver: &mut Driver) {
     }
     scheduled_backups(driver).await;
     mail(driver).await;
+    logo(driver).await;
     let answer = driver
         .send(
             Method::POST,
@@ -175,6 +177,30 @@ async fn scheduled_backups(driver: &mut Driver) {
             driver.left(operation, answer, action, path).await;
         }
     }
+}
+
+async fn logo(driver: &mut Driver) {
+    let path = "/settings/logo";
+    let picture = include_bytes!("../../../src-tauri/icons/32x32.png").to_vec();
+    let request = driver.service.admin_request(Method::PUT, path);
+    let answer = request.body(picture).answer().await;
+    driver
+        .left(
+            "put_settings_logo",
+            answer,
+            "settings.logo.set",
+            "settings/logo",
+        )
+        .await;
+    let answer = driver.send(Method::DELETE, path, Value::Null).await;
+    driver
+        .left(
+            "delete_settings_logo",
+            answer,
+            "settings.logo.delete",
+            "settings/logo",
+        )
+        .await;
 }
 
 async fn mail(driver: &mut Driver) {

@@ -27,8 +27,8 @@ async fn until_told(service: &TestService, hook: &str, receiver: &Receiver, tap:
     eventually("everything is delivered", async || {
         service.advance(60_000);
         let shown = service.admin_get(hook).await;
-        let told = receiver.taken().iter().any(|id| id.starts_with(&prefix));
-        (told && shown["waiting"] == 0).then_some(())
+        let arrived = receiver.taken().iter().any(|id| id.starts_with(&prefix));
+        (arrived && shown["waiting"] == 0).then_some(())
     })
     .await;
 }
@@ -94,8 +94,8 @@ async fn nothing_that_waits_or_is_sent_again_has_an_erased_value() {
 
         // Other visitors' events are not lost.
         if way != "traces" {
-            let told = &down.received()[before[0]..];
-            let mails = told.iter().filter(|one| {
+            let arrived = &down.received()[before[0]..];
+            let mails = arrived.iter().filter(|one| {
                 let event = one.json();
                 event["type"] == "tag.updated" && event.to_string().contains("grace@example.com")
             });

@@ -1,4 +1,4 @@
-//! Images of products.
+//! Images of products: uploads, answers and limits.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -69,6 +69,57 @@ async fn two_who_recall_and_rename_both_have_their_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_group_that_another_moves_into_is_deleted_before_it_or_not_at_all() {
+    let service = TestService::start().await;
+    let batch = group(&service, "batch", None, Value::Null).await;
+    for _ in 0..length(5, 50) {
+        let id = group(&service, "product", None, Value::Null).await;
+        let client = &service.another();
+        let statuses = at_once(2, |i| {
+            let client = client.clone();
+            async move {
+                let (method, path, body) = if i == 0 {
+                    let path = format!("/groups/{batch}");
+                    (Method::PATCH, path, json!({"parent_id": id}))
+                } else {
+                    (Method::DELETE, format!("/groups/{id}"), Value::Null)
+                };
+                client.admin(method, &path, body).await.status
+            }
+        })
+        .await;
+        let moved = statuses[0] == 200;
+        assert_eq!(statuses[1] == 204, !moved, "{statuses:?}");
+        let parent = service.admin_get(&format!("/groups/{batch}")).await["parent_id"].clone();
+        assert_eq!(parent == id, moved, "{parent}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_groups_that_move_into_each_other_form_no_circle() {
+    let service = TestService::start().await;
+    for _ in 0..length(5, 50) {
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            ids.push(group(&service, "folder", None, Value::Null).await);
+        }
+        let client = &service.another();
+        let statuses = at_once(3, |i| {
+            let (id, parent) = (ids[i], ids[(i + 1) % 3]);
+            let client = client.clone();
+            async move {
+                let changes = json!({"parent_id": parent});
+                let path = format!("/groups/{id}");
+                client.admin(Method::PATCH, &path, changes).await.status
+            }
+        })
+        .await;
+        let moved = statuses.iter().filter(|status| **status == 200).count();
+        assert_eq!(moved, 2, "{statuses:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_groups_that_move_into_each_other_form_no_circle() {
     let service = TestService::start().await;
     for _ in 0..length(5, 50) {

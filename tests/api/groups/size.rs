@@ -1,4 +1,4 @@
-//! Many groups.
+//! Lists and trees with many groups.
 
 use serde_json::{Value, json};
 use tapdesk_tests::{TestService, length};

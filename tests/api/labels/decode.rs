@@ -197,6 +197,36 @@ fn field(text: &str) -> Page {
     })
 }
 
+fn pgm_of(image: &Page) -> Vec<u8> {
+    let mut pgm = format!("P5\n{} {}\n255\n", image.width(), image.height()).into_bytes();
+    pgm.extend(image.as_raw());
+    pgm
+}
+
+/// The contents of all codes that `ZXing` finds on a page, sorted.
+pub(super) fn whole(page: &Page) -> Vec<String> {
+    const READER: &str = "import json, zxingcpp\n\
+        kind, size, most, pixels = open('page.pgm', 'rb').read().split(b'\\n', 3)\n\
+        width, height = map(int, size.split())\n\
+        page = memoryview(pixels).cast('B', shape=[height, width])\n\
+        codes = zxingcpp.read_barcodes(page, formats=zxingcpp.BarcodeFormat.QRCode)\n\
+        print(json.dumps(sorted(code.text for code in codes)))";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("page.pgm"), pgm_of(page)).unwrap();
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/venv/bin/python");
+    let output = run(python.to_str().unwrap(), &["-c", READER], folder.path());
+    serde_json::from_slice(&output).unwrap()
+}
+
+/// Number of pages of a PDF, by poppler.
+pub(super) fn page_count(pdf: &[u8]) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("labels.pdf"), pdf).unwrap();
+    let facts = String::from_utf8(run("pdfinfo", &["labels.pdf"], folder.path())).unwrap();
+    let count = facts.lines().find_map(|line| line.strip_prefix("Pages:"));
+    count.unwrap().trim().parse().unwrap()
+}
+
 /// The contents of all codes that zbar finds on each image.
 pub(super) fn codes(images: &[Page]) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
@@ -204,9 +234,7 @@ pub(super) fn codes(images: &[Page]) -> Vec<Vec<String>> {
         .map(|number| format!("{number:05}.pgm"))
         .collect();
     for (image, name) in images.iter().zip(&names) {
-        let mut pgm = format!("P5\n{} {}\n255\n", image.width(), image.height()).into_bytes();
-        pgm.extend(image.as_raw());
-        fs::write(folder.path().join(name), pgm).unwrap();
+        fs::write(folder.path().join(name), pgm_of(image)).unwrap();
     }
     let mut arguments = vec!["-q", "--xml", "-Sdisable", "-Sqrcode.enable"];
     arguments.extend(names.iter().map(String::as_str));

@@ -112,12 +112,54 @@ async fn a_full_mailbox_of_one_recipient_delays_no_alert_for_the_others() {
         service.advance(HOUR);
     }
     assert_eq!(service.admin_get(&path).await["waiting"], 3);
-    // The full mailbox gets all of them later.
+    // The full mailbox gets all of them later, in one mail.
     server.refuse("ben@example.org", "250 2.1.5 Ok");
     service.advance(HOUR);
+    let mails = sent(&service, &server, 4).await;
+    let to_ben = &mails[3];
+    assert_eq!(to_ben.to, "ben@example.org");
+    assert!(to_ben.readable().contains("3 times from"), "{to_ben:?}");
+    let shown = service.admin_get(&path).await;
+    assert_eq!(
+        (&shown["waiting"], &shown["failures"]),
+        (&json!(0), &json!([]))
+    );
+    service.advance(2 * HOUR);
+    sent(&service, &server, 4).await;
+}
+
+#[tokio::test]
+async fn mails_that_wait_for_a_full_mailbox_are_one_attempt_and_one_mail() {
+    let (service, server) = start().await;
+    let full = "552 5.2.2 Mailbox full";
+    server.refuse("ben@example.org", full);
+    let both = json!({"channel": {"mail": ["anna@example.com", "ben@example.org"]}});
+    let path = notification(&service, both).await;
+    for mails in 1..=5 {
+        alert(&service, None).await;
+        sent(&service, &server, mails).await;
+        service.advance(HOUR);
+    }
+    let before = server.connections();
+    due(&service).await;
+    assert_eq!(server.connections(), before + 1);
+    let failures = service.admin_get(&path).await["failures"].clone();
+    assert_eq!(failures.as_array().map(Vec::len), Some(5), "{failures}");
+    // The end of the next attempt is not known: nobody gets anything within an hour.
+    server.refuse("ben@example.org", "250 2.1.5 Ok");
+    server.hang_up(true);
+    service.advance(HOUR);
     let mails = sent(&service, &server, 6).await;
-    let to_ben = mails.iter().filter(|mail| mail.to == "ben@example.org");
-    assert_eq!(to_ben.count(), 3);
+    server.hang_up(false);
+    service.advance(HOUR - HOUR / 60);
+    sent(&service, &server, 6).await;
+    service.advance(HOUR / 60);
+    let again = sent(&service, &server, 7).await;
+    let (first, second) = (&mails[5], &again[6]);
+    assert!(first.readable().contains("5 times from"), "{first:?}");
+    assert_eq!(first.header("Message-ID"), second.header("Message-ID"));
+    assert_eq!(first.header("Date"), second.header("Date"));
+    assert_eq!(service.admin_get(&path).await["waiting"], 0);
 }
 
 #[tokio::test]

@@ -147,7 +147,7 @@ async fn weeks_begin_on_monday_and_months_are_those_of_the_calendar() {
     assert_eq!(march["before_since"], "2026-01-31T23:00:00Z");
 }
 
-/// Decisions, "Reports".
+/// The promise is in the decisions, "Reports".
 #[tokio::test]
 async fn an_hour_counts_for_the_day_in_which_it_begins_where_clocks_differ_by_a_part_of_an_hour() {
     let service = TestService::start().await;

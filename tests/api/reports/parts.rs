@@ -23,7 +23,7 @@ fn visitors(report: &Value) -> (Vec<Value>, Value, Value) {
     )
 }
 
-/// Decisions, "Reports".
+/// The promise is in the decisions, "Reports".
 #[tokio::test]
 async fn visitors_are_known_for_30_days_and_nobody_is_followed_from_tag_to_tag() {
     let service = TestService::start().await;

@@ -185,8 +185,8 @@ async fn a_webhook_is_not_sent_how_it_is_called_now() {
     maker.admin_patch(&path, json!({"enabled": true})).await;
 
     // Two taps, two forms from their pages, and the update while the tag was inside.
-    let told = receiver.wait_for(5).await;
-    for request in &told {
+    let arrived = receiver.wait_for(5).await;
+    for request in &arrived {
         let body = String::from_utf8_lossy(&request.body).into_owned();
         assert_eq!(secrets_in(&body), Vec::<&str>::new(), "{body}");
         let data = &request.json()["data"];
@@ -201,10 +201,13 @@ async fn a_webhook_is_not_sent_how_it_is_called_now() {
     service.admin_patch(&own.tag.admin_path(), back).await;
     service.tap(&own.tag.path()).await;
     // The last events come from the time inside: the change by its owner, and the tap.
-    let told = receiver.wait_for(7).await;
+    let arrived = receiver.wait_for(7).await;
     let data = |kind: &str| {
-        let mut told = told.iter().rev().map(tapdesk_tests::Received::json);
-        told.find(|event| event["type"] == kind).expect("an event")["data"].clone()
+        let mut arrived = arrived.iter().rev().map(tapdesk_tests::Received::json);
+        arrived
+            .find(|event| event["type"] == kind)
+            .expect("an event")["data"]
+            .clone()
     };
     for data in [data("tap.not_checked"), data("tag.updated")] {
         assert_eq!(data["slug"], "secret-slug");

@@ -8,8 +8,8 @@ use super::{SCOPES, service, token};
 
 fn needs_tags(answer: &Answer) {
     let problem = answer.expect(403);
-    let told = (&problem["code"], &problem["scope"]);
-    assert_eq!(told, (&json!("scope"), &json!("tags")));
+    let refusal = (&problem["code"], &problem["scope"]);
+    assert_eq!(refusal, (&json!("scope"), &json!("tags")));
 }
 
 async fn tags(service: &TestService) -> u64 {

@@ -56,10 +56,10 @@ async fn its_own_tags_are_answered_as_to_everybody() {
         assert_eq!(ask(&client, &good).await, ask(&service, &good).await);
         assert_eq!(ask(&client, &good).await["tag_verified"], true);
         let wrong = format!("{}0000000000000000", &good[..good.len() - 16]);
-        let told = ask(&client, &wrong).await;
-        assert_eq!(told, ask(&service, &wrong).await);
-        assert_eq!(told["tag_verified"], false);
-        assert_eq!(told["tag_id"], tag.id);
+        let shown = ask(&client, &wrong).await;
+        assert_eq!(shown, ask(&service, &wrong).await);
+        assert_eq!(shown["tag_verified"], false);
+        assert_eq!(shown["tag_id"], tag.id);
         let bare = format!("{}{}", service.base(), tag.path());
         assert_eq!(ask(&client, &bare).await, ask(&service, &bare).await);
     }
@@ -83,9 +83,9 @@ async fn a_url_of_a_tag_outside_is_answered_as_one_of_no_tag() {
         for tag in [&outside, &nowhere] {
             let mut inlay = service.rolling_inlay(tag, mirror, MacFrom::None).await;
             let url = format!("{base}{}", inlay.url(tag));
-            let told = ask(&client, &url).await;
-            assert_eq!(anonymous(&told, &[&tag.slug]), expected, "{told}");
-            assert_eq!(told["tag_id"], Value::Null);
+            let shown = ask(&client, &url).await;
+            assert_eq!(anonymous(&shown, &[&tag.slug]), expected, "{shown}");
+            assert_eq!(shown["tag_id"], Value::Null);
             assert_eq!(ask(&service, &url).await["tag_id"], tag.id);
         }
     }
@@ -128,10 +128,10 @@ async fn a_code_of_a_chip_outside_at_an_own_tag_reads_like_one_of_an_unknown_chi
             let code = inlay.chip.tap(bytes(&OsEntropy)).unwrap();
             let url = format!("{}{}", service.base(), tag.with(&code));
             let parts = [code.uid.as_str(), code.token.as_str()];
-            let told = ask(&client, &url).await;
-            assert_eq!(anonymous(&told, &parts), expected, "{told}");
-            let told = with_chip(&client, &url).await;
-            assert_eq!(anonymous(&told, &parts), expected_chip, "{told}");
+            let shown = ask(&client, &url).await;
+            assert_eq!(anonymous(&shown, &parts), expected, "{shown}");
+            let shown = with_chip(&client, &url).await;
+            assert_eq!(anonymous(&shown, &parts), expected_chip, "{shown}");
             assert!(ask(&service, &url).await["inlay_id"].is_i64());
         }
         // An inlay of another tag inside is named.

@@ -17,8 +17,8 @@ fn of_taps(url: &str) -> Value {
 
 fn needs_read(answer: &Answer) {
     let problem = answer.expect(403);
-    let told = (&problem["code"], &problem["scope"]);
-    assert_eq!(told, (&json!("scope"), &json!("read")));
+    let refusal = (&problem["code"], &problem["scope"]);
+    assert_eq!(refusal, (&json!("scope"), &json!("read")));
 }
 
 /// The status of each request about a webhook.
@@ -101,9 +101,9 @@ async fn what_waits_of_types_that_are_taken_away_is_sent_nowhere() {
         .await;
     service.tap(&tag.path()).await;
     other.wait_for(1).await;
-    let told = elsewhere.received();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].json()["type"], "webhook.test");
+    let arrived = elsewhere.received();
+    assert_eq!(arrived.len(), 1, "{arrived:?}");
+    assert_eq!(arrived[0].json()["type"], "webhook.test");
     drop(house);
 }
 
@@ -147,12 +147,13 @@ async fn a_webhook_gets_the_events_that_its_maker_may_see() {
             .await;
     }
     all.wait_for(4).await;
-    let told = receiver.wait_for(2).await;
+    let arrived = receiver.wait_for(2).await;
     assert!(
-        told.iter()
+        arrived
+            .iter()
             .all(|one| one.json()["data"]["tag_id"] == inside.id)
     );
-    let data = &told[0].json()["data"];
+    let data = &arrived[0].json()["data"];
     assert_eq!(data["variables"], json!({"owner": "Ada"}));
 
     // An edit by another token gives the webhook no more data.
@@ -175,14 +176,17 @@ async fn a_webhook_gets_the_events_that_its_maker_may_see() {
         .admin_patch(&inside.admin_path(), json!({"experience_id": own}))
         .await;
     service.tap(&inside.path()).await;
-    let told = eventually("the last tap", async || {
-        let told = receiver.received();
+    let arrived = eventually("the last tap", async || {
+        let arrived = receiver.received();
         let last = service.last_interaction().await;
-        let is_told = told.iter().any(|one| one.json()["data"]["id"] == last);
-        is_told.then_some(told)
+        let is_told = arrived.iter().any(|one| one.json()["data"]["id"] == last);
+        is_told.then_some(arrived)
     })
     .await;
-    let ids: Vec<_> = told.iter().map(|one| one.json()["data"].clone()).collect();
+    let ids: Vec<_> = arrived
+        .iter()
+        .map(|one| one.json()["data"].clone())
+        .collect();
     let experiences = ids.iter().filter_map(|data| data.get("experience_id"));
     assert!(experiences.clone().count() >= 3);
     for experience in experiences {

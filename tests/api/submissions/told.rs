@@ -131,12 +131,15 @@ async fn of_two_that_were_sent_in_the_same_moment_one_alone_is_erased() {
         (shown["waiting"] == 0).then_some(())
     })
     .await;
-    let told: Vec<_> = receiver.received()[before..]
+    let arrived: Vec<_> = receiver.received()[before..]
         .iter()
         .map(|one| one.json()["data"]["interaction_id"].clone())
         .collect();
-    assert!(!told.is_empty());
-    assert!(told.iter().all(|id| *id == grace && *id != ada), "{told:?}");
+    assert!(!arrived.is_empty());
+    assert!(
+        arrived.iter().all(|id| *id == grace && *id != ada),
+        "{arrived:?}"
+    );
 }
 
 #[tokio::test]
@@ -213,11 +216,11 @@ async fn who_listens_is_told_and_a_limited_token_of_its_experiences_alone() {
     let last = service.last_interaction().await;
     let until =
         format!("event: submission\ndata: {{\"event\":\"submission\",\"interaction_id\":{last},");
-    let told = heard(&mut all, &until).await;
-    assert_eq!(told.matches("event: submission").count(), 2, "{told}");
-    let told = heard(&mut some, &until).await;
-    assert_eq!(told.matches("event: submission").count(), 1, "{told}");
-    assert!(!told.contains("grace"), "{told}");
+    let arrived = heard(&mut all, &until).await;
+    assert_eq!(arrived.matches("event: submission").count(), 2, "{arrived}");
+    let arrived = heard(&mut some, &until).await;
+    assert_eq!(arrived.matches("event: submission").count(), 1, "{arrived}");
+    assert!(!arrived.contains("grace"), "{arrived}");
     // The list, a single submission and the export are limited, too.
     let listed = list(&limited, "").await;
     assert_eq!(listed.len(), 1);

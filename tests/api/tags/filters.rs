@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::{Client, TestService};
 
 use super::{all, export, import, names};
+use crate::api::database::{execute, insert_tags};
 
 /// The names of the tags in a list with this query.
 async fn listed(client: &Client, query: &str) -> Vec<String> {
@@ -283,6 +284,53 @@ async fn an_attribute_of_10_000_values_is_counted() {
     assert_eq!(values(&service, "attribute=lot&q=sn00999").await.len(), 1);
     let found = listed(&service, "attribute.serial=SN004100").await;
     assert_eq!(found.len(), 1);
+}
+
+/// More values than are counted at a time.
+#[tokio::test]
+async fn of_an_attribute_of_30_000_values_the_frequent_ones_are_counted() {
+    let service = TestService::start().await;
+    let batch = json!({"kind": "batch", "name": "L03"});
+    let batch = service.admin_create("/groups", batch).await["id"].clone();
+    insert_tags(&service, batch.as_i64().unwrap(), 30_000).await;
+    // Every thirtieth tag has the same one.
+    let values = "INSERT INTO properties (tag_id, class, key, value)
+         SELECT id, 'attribute', 'serial',
+             CASE WHEN CAST(substr(slug, 10) AS BIGINT) % 30 = 0 THEN 'none' ELSE slug END
+         FROM tags";
+    execute(&service, values).await;
+    let counted = service
+        .admin_get("/tags/values?attribute=serial&limit=500")
+        .await;
+    assert_eq!(counted["counts_are_estimates"], true);
+    let items = counted["items"].as_array().unwrap();
+    assert_eq!(items[0], json!({"value": "none", "count": 1_000}));
+    assert!(items.len() <= 500, "{}", items.len());
+}
+
+#[tokio::test]
+async fn values_of_1_000_characters_are_listed_sorted_counted_and_filtered() {
+    let service = TestService::start().await;
+    let long = |beginning: &str| format!("{beginning}{}", "ß".repeat(1_000));
+    for (name, beginning) in [("second", "b"), ("first", "a"), ("third", "c")] {
+        let tag = json!({"name": name, "attributes": {"note": long(beginning)}});
+        service.tag(tag).await;
+    }
+    assert_eq!(
+        listed(&service, "sort=attribute.note").await,
+        ["first", "second", "third"]
+    );
+    assert_eq!(
+        listed(&service, "sort=-attribute.note").await,
+        ["third", "second", "first"]
+    );
+    let expected: Vec<_> = ["a", "b", "c"].map(|one| (long(one), 1)).into();
+    assert_eq!(values(&service, "attribute=note").await, expected);
+    let value: String = url::form_urlencoded::byte_serialize(long("b").as_bytes()).collect();
+    assert_eq!(
+        listed(&service, &format!("attribute.note={value}")).await,
+        ["second"]
+    );
 }
 
 #[tokio::test]

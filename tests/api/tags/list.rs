@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
 use super::{all, import, names, tags_named};
+use crate::api::database::{execute, insert_tags};
 
 #[tokio::test]
 async fn pages_show_every_tag_once_in_every_order_whatever_stands_equal() {
@@ -312,6 +313,15 @@ async fn what_a_list_does_not_understand_is_refused_in_words() {
         ("colour=red", "There is no query parameter \"colour\""),
         ("simulated=maybe", "unknown variant `maybe`"),
         ("after=bm8", "after is not a cursor"),
+        // Cursors that nobody got: {"name":["\u0000",1]} and {"attribute":[5,1]}.
+        (
+            "sort=name&after=eyJuYW1lIjpbIlx1MDAwMCIsMV19",
+            "after is not a cursor",
+        ),
+        (
+            "sort=attribute.lot&after=eyJhdHRyaWJ1dGUiOls1LDFdfQ",
+            "after is not a cursor",
+        ),
         (
             &format!("after={after}"),
             "after is a place in another order",
@@ -324,5 +334,51 @@ async fn what_a_list_does_not_understand_is_refused_in_words() {
             .await;
         let detail = answer.expect(422)["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(part), "{query}: {detail}");
+    }
+    // {"attribute":["l03",9223372036854775807]} is a place as any: both tags have no value.
+    let place = "eyJhdHRyaWJ1dGUiOlsibDAzIiw5MjIzMzcyMDM2ODU0Nzc1ODA3XX0";
+    for sort in ["attribute.lot", "-attribute.lot"] {
+        let path = format!("/tags?sort={sort}&after={place}");
+        let found = service.admin_get(&path).await;
+        assert_eq!(names(found["items"].as_array().unwrap()).len(), 2);
+    }
+}
+
+/// More tags than are read at once.
+#[tokio::test]
+async fn an_order_by_an_attribute_is_that_of_however_many_tags() {
+    let tags: u64 = 50_100;
+    let service = TestService::start().await;
+    let batch = json!({"kind": "batch", "name": "L03", "attributes": {"lot": "1050000"}});
+    let batch = service.admin_create("/groups", batch).await["id"].clone();
+    let count = usize::try_from(tags).unwrap();
+    insert_tags(&service, batch.as_i64().unwrap(), count).await;
+    let number = "CAST(substr(slug, 10) AS BIGINT)";
+    let values = format!(
+        "INSERT INTO properties (tag_id, class, key, value)
+         SELECT id, 'attribute', 'lot', CAST(1000000 + {number} * 7919 % 100003 AS TEXT)
+         FROM tags WHERE {number} % 3 <> 0"
+    );
+    execute(&service, &values).await;
+    let mut expected: Vec<(u64, u64)> = (1..=tags)
+        .map(|number| match number % 3 {
+            0 => (1_050_000, number),
+            _ => (1_000_000 + number * 7_919 % 100_003, number),
+        })
+        .collect();
+    expected.sort_unstable();
+    for sort in ["attribute.lot", "-attribute.lot"] {
+        let mut path = format!("/tags?sort={sort}&limit=500");
+        for page in expected.chunks(500).take(2) {
+            let list = service.admin_get(&path).await;
+            let expected: Vec<_> = page
+                .iter()
+                .map(|(_, number)| format!("Bottle {number}"))
+                .collect();
+            assert_eq!(names(list["items"].as_array().unwrap()), expected);
+            let after = list["next"].as_str().unwrap();
+            path = format!("/tags?sort={sort}&limit=500&after={after}");
+        }
+        expected.reverse();
     }
 }

@@ -143,7 +143,7 @@ async fn a_search_follows_every_change_of_a_text() {
 }
 
 #[tokio::test]
-async fn a_uid_is_found_by_its_first_digits() {
+async fn a_uid_is_found_by_four_of_its_digits_or_more() {
     let service = TestService::start().await;
     let bottle = service.tag(json!({"name": "Bottle"})).await;
     let other = service.tag(json!({"name": "04de5f"})).await;
@@ -160,9 +160,10 @@ async fn a_uid_is_found_by_its_first_digits() {
         ("04de5f1eacc04", vec!["Bottle"]),
         ("04de5f1e bottle", vec!["Bottle"]),
         ("04dd0 04de", vec!["04de5f"]),
-        // No tag has this inlay; a UID begins with the word; of three digits it is none.
+        ("5f1eacc040", vec!["Bottle"]),
+        ("aabb", vec!["04de5f"]),
+        // No tag has this inlay; of three digits, or of more than fourteen, the word is no UID.
         ("04de5f1eacc041", vec![]),
-        ("5f1eacc040", vec![]),
         ("04d", vec!["04de5f"]),
         ("04de5f1eacc04000", vec![]),
     ] {

@@ -34,11 +34,11 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     tapdesk_service::housekeeping::raise_alerts(service.service())
         .await
         .expect("the alert is raised");
-    let told = receiver.wait_for(1).await[0].json();
-    assert_eq!(told["type"], "alert.copied_url");
-    assert_eq!(told["data"]["tag_id"], tag.id);
-    assert_eq!(told["data"]["counter"], 2);
-    assert!(told["data"]["message"].is_string(), "{told}");
+    let arrived = receiver.wait_for(1).await[0].json();
+    assert_eq!(arrived["type"], "alert.copied_url");
+    assert_eq!(arrived["data"]["tag_id"], tag.id);
+    assert_eq!(arrived["data"]["counter"], 2);
+    assert!(arrived["data"]["message"].is_string(), "{arrived}");
     // The alert is sent once.
     service.tap(&copied).await;
     tapdesk_service::housekeeping::raise_alerts(service.service())
@@ -46,8 +46,8 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
         .expect("nothing is left");
     let test = format!("/webhooks/{id}/test");
     super::post(&service, &test, Value::Null).await.expect(200);
-    let told = receiver.wait_for(2).await;
-    assert_eq!(told[1].json()["type"], "webhook.test");
+    let arrived = receiver.wait_for(2).await;
+    assert_eq!(arrived[1].json()["type"], "webhook.test");
 }
 
 /// The service measures the disk only with SQLite. A test cannot change the free space, but it can
@@ -73,14 +73,22 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
     look(MORE_THAN_ANY_DISK).await;
     assert!(low().await.is_some(), "the overview says it, too");
     look(MORE_THAN_ANY_DISK).await;
-    let told = receiver.wait_for(1).await[0].json();
-    assert_eq!(told["type"], "alert.disk_low");
-    assert_eq!(told["data"]["limit_mebibytes"], MORE_THAN_ANY_DISK);
-    let free = told["data"]["free_mebibytes"].as_u64().expect("a number");
-    assert!((1..u64::from(MORE_THAN_ANY_DISK)).contains(&free), "{told}");
+    let arrived = receiver.wait_for(1).await[0].json();
+    assert_eq!(arrived["type"], "alert.disk_low");
+    assert_eq!(arrived["data"]["limit_mebibytes"], MORE_THAN_ANY_DISK);
+    let free = arrived["data"]["free_mebibytes"]
+        .as_u64()
+        .expect("a number");
+    assert!(
+        (1..u64::from(MORE_THAN_ANY_DISK)).contains(&free),
+        "{arrived}"
+    );
     let (name, event) = listener.next().await.expect("an event");
-    assert_eq!((name.as_str(), &event["alert"]), ("alert", &told["type"]));
-    assert_eq!(event["message"], told["data"]["message"]);
+    assert_eq!(
+        (name.as_str(), &event["alert"]),
+        ("alert", &arrived["type"])
+    );
+    assert_eq!(event["message"], arrived["data"]["message"]);
     // The second check sent no alert: the next event is the test.
     let test = format!("/webhooks/{id}/test");
     super::post(&service, &test, Value::Null).await.expect(200);
@@ -109,14 +117,14 @@ async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
     .await;
     assert!(receiver.received().is_empty());
     execute(&service, "ALTER TABLE away RENAME TO submissions").await;
-    let told = eventually("the alert", async || {
+    let arrived = eventually("the alert", async || {
         receiver
             .received()
             .first()
             .map(tapdesk_tests::Received::json)
     })
     .await;
-    assert_eq!(told["type"], "alert.writer_failed");
+    assert_eq!(arrived["type"], "alert.writer_failed");
 }
 
 /// A missing table stands for a database that refuses writes for a while.
@@ -138,8 +146,8 @@ async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
     swept.expect_err("no alert can be written");
     execute(&service, "ALTER TABLE away RENAME TO outbox").await;
     let _house = service.keep_house();
-    let told = receiver.wait_for(2).await;
-    assert_eq!(tags_of(&told), copied);
+    let arrived = receiver.wait_for(2).await;
+    assert_eq!(tags_of(&arrived), copied);
 }
 
 /// A missing table stands for rows that cannot be removed.

@@ -1,4 +1,4 @@
-//! Endpoints that fail.
+//! Deliveries to endpoints that fail, and their retries.
 
 use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, eventually};

@@ -89,7 +89,7 @@ async fn a_form_that_is_too_old_is_not_told_any_more() {
     assert_eq!(service.admin_get("/submissions").await["items"], json!([]));
     send(&service, &form.tag, "Eve", "eve@example.com", true).await;
     let _house = service.keep_house();
-    let told = receiver.wait_for(1).await;
-    let fields = &told[0].json()["data"]["fields"];
+    let arrived = receiver.wait_for(1).await;
+    let fields = &arrived[0].json()["data"]["fields"];
     assert_eq!(fields[0]["value"], "Eve", "{fields}");
 }

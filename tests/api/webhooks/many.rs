@@ -52,8 +52,8 @@ async fn there_are_ten_thousand_endpoints_at_the_most_and_taps_go_on() {
         assert_eq!(tap.status, 302);
         assert!(tap.rk.is_some(), "it was recorded");
     }
-    let told = receiver.wait_for(3 * WANTING).await;
-    let mut paths: Vec<_> = told.iter().map(|one| one.path.clone()).collect();
+    let arrived = receiver.wait_for(3 * WANTING).await;
+    let mut paths: Vec<_> = arrived.iter().map(|one| one.path.clone()).collect();
     paths.sort_unstable();
     paths.dedup();
     assert_eq!(paths.len(), WANTING, "each endpoint that wants it is told");

@@ -12,14 +12,23 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Longer than the service waits before it looks for due deliveries.
-const LOOK: Duration = Duration::from_millis(550);
-
-/// Moves the clock, with a tap every few hours.
-async fn days(service: &TestService, tag: &TestTag, hours: i64) {
+/// Moves the clock, with a tap every few hours. Each time, all due deliveries have been attempted
+/// before: an attempt of a new event is the last of them, because the oldest are sent first.
+async fn days(service: &TestService, webhook: i64, receiver: &Receiver, tag: &TestTag, hours: i64) {
+    let log = format!("/webhooks/{webhook}/attempts?limit=500");
     for _ in 0..hours / 3 {
+        let known = by_id(receiver).len();
         service.tap(&tag.path()).await;
-        tokio::time::sleep(LOOK).await;
+        eventually("an attempt of the tap's event", async || {
+            (by_id(receiver).len() > known).then_some(())
+        })
+        .await;
+        eventually("the results of all attempts", async || {
+            let log = service.admin_get(&log).await;
+            let ended = log["items"].as_array().expect("items").len();
+            (ended == receiver.received().len()).then_some(())
+        })
+        .await;
         service.advance(3 * HOUR);
     }
 }
@@ -37,7 +46,7 @@ async fn an_outage_of_four_and_a_half_days_loses_nothing() {
     receiver.react(Reaction::status(503));
     let (id, _) = webhook(&service, &receiver, Value::Null).await;
     let tag = service.redirecting_tag(Value::Null).await;
-    days(&service, &tag, 108).await;
+    days(&service, id, &receiver, &tag, 108).await;
     receiver.react(Reaction::status(200));
     let taps = taps(&service).await;
     // This takes minutes: the endpoint does not have to wait for the hours of the last pause.
@@ -58,7 +67,7 @@ async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_loses_nothing(
     let (service, _house) = start().await;
     let (dead, id, watcher) = watched(&service, 503).await;
     let tag = service.redirecting_tag(Value::Null).await;
-    days(&service, &tag, 108).await;
+    days(&service, id, &dead, &tag, 108).await;
     let path = format!("/webhooks/{id}");
     eventually("the alert", async || {
         service.tap(&tag.path()).await;
@@ -153,9 +162,9 @@ async fn what_an_endpoint_rejects_holds_up_nothing_else() {
     service.tap(&inlay.url(&tag)).await;
     let begin = service.now();
     eventually_within(Duration::from_mins(3), "the other event", async || {
+        // Slow enough for the service, which looks for due deliveries twice a second.
         if service.now() < begin + PATIENCE {
-            tokio::time::sleep(LOOK / 5).await;
-            service.advance(20_000);
+            service.advance(2_000);
         }
         (!receiver.taken().is_empty()).then_some(())
     })
@@ -201,7 +210,7 @@ async fn what_an_endpoint_rejects_for_three_days_while_it_takes_others_is_given_
     service.tap(&inlay.url(&tag)).await;
     receiver.wait_for(1).await;
     let other = service.redirecting_tag(Value::Null).await;
-    days(&service, &other, 111).await;
+    days(&service, id, &receiver, &other, 111).await;
     let others = taps(&service).await - 1;
     eventually("every other tap", async || {
         (receiver.taken().len() == others).then_some(())
@@ -233,9 +242,8 @@ async fn what_is_on_its_way_to_an_endpoint_that_is_back_is_not_sent_beside_it() 
     service.tap(&inlay.url(&tag)).await;
     // Both events failed twice, and are due in five minutes.
     eventually("four attempts", async || {
-        tokio::time::sleep(LOOK / 5).await;
         if receiver.received().len() < 4 {
-            service.advance(3_000);
+            service.advance(300);
         }
         let log = service.admin_get(&format!("/webhooks/{id}/attempts")).await;
         (log["items"].as_array()?.len() == 4).then_some(())
@@ -264,6 +272,13 @@ async fn what_is_on_its_way_to_an_endpoint_that_is_back_is_not_sent_beside_it() 
     post(&service, &path, json!({"event_id": event}))
         .await
         .expect(202);
-    tokio::time::sleep(3 * LOOK).await;
+    // An event that is due is sent before those of later taps.
+    for taken in 2..=3 {
+        service.tap(&inlay.url(&tag)).await;
+        eventually("a later tap", async || {
+            (receiver.taken().len() == taken).then_some(())
+        })
+        .await;
+    }
     assert_eq!(silent().await, Some((event, before)), "it is sent once");
 }

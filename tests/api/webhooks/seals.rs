@@ -10,12 +10,12 @@ use super::{start, webhook};
 async fn a_seal_that_is_open_is_told_when_it_was_not_open_before() {
     let (service, _house) = start().await;
     let receiver = Receiver::start().await;
-    let told = json!({
+    let fields = json!({
         "events": ["tag.tampered", "tap.verified"],
         "filter": {"world": "simulated"},
         "include": ["file_data"],
     });
-    webhook(&service, &receiver, told).await;
+    webhook(&service, &receiver, fields).await;
     let template = json!({
         "name": "Seals", "technology": "ntag424dna_tt", "mac_from": "uid",
         "template": "https://d.example/v?u={uid}&n={counter}&t={tamper}&c={mac}",
@@ -34,7 +34,7 @@ async fn a_seal_that_is_open_is_told_when_it_was_not_open_before() {
             expected.push((json!("tag.tampered"), id.clone(), json!(seal)));
         }
     }
-    let mut told: Vec<(Value, Value, Value)> = receiver
+    let mut arrived: Vec<(Value, Value, Value)> = receiver
         .wait_for(expected.len())
         .await
         .iter()
@@ -45,8 +45,8 @@ async fn a_seal_that_is_open_is_told_when_it_was_not_open_before() {
         })
         .collect();
     // Several deliveries run in parallel, so the order differs.
-    for all in [&mut told, &mut expected] {
+    for all in [&mut arrived, &mut expected] {
         all.sort_by_key(|(kind, id, _)| (id.as_i64(), kind.to_string()));
     }
-    assert_eq!(told, expected);
+    assert_eq!(arrived, expected);
 }

@@ -36,11 +36,11 @@ fn ends(side: &str) -> String {
     )
 }
 
-/// Tables of the database at `path`, without those of the tag index and the schema's version.
+/// Tables of the database at `path`, without those of SQLite's indexes of texts and the schema's version.
 fn tables(database: &Connection) -> Vec<String> {
     let mut tables = database
         .prepare(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'tags_search_%'
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%_search_%'
              AND name <> 'refinery_schema_history' ORDER BY name",
         )
         .unwrap();
@@ -56,6 +56,7 @@ pub(super) fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
         let sql = match table.as_str() {
             "settings" => "SELECT * FROM settings WHERE name <> 'move' ORDER BY 1".to_owned(),
             "tags_search" => format!("SELECT rowid FROM tags_search({SEARCHED}) ORDER BY 1"),
+            "inlays_search" => "SELECT rowid FROM inlays_search ORDER BY 1".to_owned(),
             "audit" => format!("SELECT * FROM audit WHERE NOT {MOVED} ORDER BY id"),
             "audit_ends" => ends("main"),
             "tokens" | "tags" | "inlays" | "interactions" => {
@@ -122,6 +123,7 @@ pub(super) fn assert_same(one: &Path, other: &Path) {
         let rows = |side: &str| match table.as_str() {
             "settings" => format!("SELECT * FROM {side}.settings WHERE name <> 'move'"),
             "tags_search" => format!("SELECT rowid FROM {side}.tags_search({SEARCHED})"),
+            "inlays_search" => format!("SELECT rowid FROM {side}.inlays_search"),
             "audit" => format!("SELECT * FROM {side}.audit WHERE NOT {MOVED}"),
             "audit_ends" => ends(side),
             _ => format!("SELECT * FROM {side}.{table}"),

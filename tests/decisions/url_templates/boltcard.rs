@@ -7,7 +7,7 @@ use super::*;
 /// The address of a boltcard server's cards.
 const SERVER: &str = "lnurlw://tags.example/ln?p={picc}&c={mac}";
 
-/// The published K1.
+/// The K1 of the published card.
 const K1: &str = "0c3b25d92b38ae443229dd59ad34b85d";
 
 /// The published card, at this address.

@@ -24,10 +24,10 @@ async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
     tap(&service, &good).await;
     assert_eq!(last(&service).await, (json!(false), json!("guessed")));
     let _house = service.keep_house();
-    let told = receiver.wait_for(1).await[0].json();
-    assert_eq!(told["data"]["uid"], json!(chip.uid));
-    assert_eq!(told["data"]["tag_id"], json!(tag.id));
-    assert!(told["data"]["inlay_id"].is_i64(), "{told}");
+    let arrived = receiver.wait_for(1).await[0].json();
+    assert_eq!(arrived["data"]["uid"], json!(chip.uid));
+    assert_eq!(arrived["data"]["tag_id"], json!(tag.id));
+    assert!(arrived["data"]["inlay_id"].is_i64(), "{arrived}");
     service.advance(60 * 60 * 1000);
     tap(&service, &good).await;
     assert_eq!(last(&service).await.0, json!(true));
@@ -82,8 +82,8 @@ async fn a_sic43nt_url_without_a_slug_names_nobody_after_a_hundred_wrong_codes()
     }
     assert_eq!(service.admin_get("/interactions").await["items"], json!([]));
     let _house = service.keep_house();
-    let told = receiver.wait_for(1).await[0].json();
-    assert_eq!(told["data"]["uid"], json!(chip.uid));
+    let arrived = receiver.wait_for(1).await[0].json();
+    assert_eq!(arrived["data"]["uid"], json!(chip.uid));
     service.advance(60 * 60 * 1000);
     assert_eq!(tap(&service, &good).await.status, 302);
     assert_eq!(last(&service).await, (json!(true), json!("verified")));

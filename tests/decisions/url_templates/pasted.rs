@@ -163,3 +163,77 @@ async fn a_host_in_other_letters_is_read_as_browsers_send_it() {
     assert_proved(&answer, &template, "k\u{e4}se.example");
     assert_eq!(answer["candidates"][0]["refused"], Value::Null);
 }
+
+/// The URL of [`plain`] in forms that no chip writes. Each is proved, and a note says what was read
+/// otherwise.
+#[tokio::test]
+async fn a_url_is_read_however_apps_people_and_mail_wrote_it() {
+    let service = TestService::start().await;
+    let url = plain();
+    let address = url.strip_prefix("https://").unwrap();
+    let record = tapdesk_service::inlay::ndef::short_uri(4, address.as_bytes());
+    let bytes: Vec<_> = record.iter().map(|byte| format!("{byte:02X}")).collect();
+    for (text, says) in [
+        (address.to_owned(), "completed"),
+        (format!("//{address}"), "completed"),
+        (format!("https:/{address}"), "completed"),
+        (url.replacen('h', "", 1), "completed"),
+        (format!("tel:{address}"), "completed"),
+        (format!("\u{4}{address}"), "completed"),
+        (url.replace('?', "?\n"), "put together"),
+        (url.replace('?', "\n?"), "put together"),
+        (url.replace('&', "& "), "put together"),
+        (url.replace('&', "&=\r\n"), "mail broke"),
+        (url.replace('?', "?=\r\n"), "mail broke"),
+        (url.replace('=', "=\n"), "put together"),
+        (url.replace(".com/", ".com/\n"), "put together"),
+        (bytes.concat(), "bytes"),
+        (bytes.join(":"), "bytes"),
+        (format!("0x{}", bytes.join(" 0x")), "bytes"),
+        (format!("NFC://{url}"), "left out"),
+        (format!("_{url}_"), "left out"),
+        (format!("[url={url}]tap[/url]"), "left out"),
+        (format!("请看{url}。谢谢"), "left out"),
+        (format!("{{\"url\":\"{url}\\n\"}}"), "left out"),
+        (format!("{url}%0D%0A"), "Marks"),
+        (format!("{url}&"), "Marks"),
+    ] {
+        let answer = solved(&service, &[&text]).await;
+        assert_proved(&answer, TEMPLATE, says);
+        assert_eq!(answer["urls"], json!([url]), "{text}");
+    }
+    // Beside a web address.
+    let help = "https://help.example.com";
+    let answer = solved(&service, &[&format!("{help} and {address}")]).await;
+    assert_proved(&answer, TEMPLATE, "completed");
+    assert_eq!(answer["urls"], json!([help, url]));
+    // Two URLs without a space, one of which no key verifies.
+    let other = url.replace(MAC, "94EED9EE65337087");
+    let answer = solved(&service, &[&format!("{url}{other}")]).await;
+    assert_eq!(answer["certainty"], json!("narrowed"), "{answer}");
+    assert_eq!(answer["unused"][0]["text"], json!(other), "{answer}");
+}
+
+#[tokio::test]
+async fn a_host_can_be_an_address_or_have_an_underscore() {
+    let service = TestService::start().await;
+    for base in [
+        "http://[2001:db8::1]:8080",
+        "https://[2001:db8::1]",
+        "http://192.0.2.1:5001",
+        "https://my_tags.example.com",
+        "http://tags_1:8080",
+    ] {
+        let template = TEMPLATE.replace("https://sdm.example.com", base);
+        let url = plain().replace("https://sdm.example.com", base);
+        for text in [url.clone(), format!("See ({url}).")] {
+            let answer = solved(&service, &[&text]).await;
+            assert_proved(&answer, &template, "");
+            assert_eq!(answer["candidates"][0]["refused"], Value::Null);
+        }
+    }
+    let address = plain().replace("https://sdm.example.com", "[2001:db8::1]:8080");
+    let answer = solved(&service, &[&address]).await;
+    let template = TEMPLATE.replace("https://sdm.example.com", "https://[2001:db8::1]:8080");
+    assert_proved(&answer, &template, "completed");
+}

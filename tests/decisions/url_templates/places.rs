@@ -111,9 +111,9 @@ async fn an_inlay_without_a_tag_is_not_set_up_yet_and_its_tap_is_recorded() {
     assert_eq!(recorded["inlay_id"], json!(inlay));
     assert_eq!(recorded["reason"], "verified");
     assert_eq!(recorded["key_issued"], json!(false));
-    let told = format!(r#""interaction_id":{},"tag_id":null"#, recorded["id"]);
+    let expected = format!(r#""interaction_id":{},"tag_id":null"#, recorded["id"]);
     let mut heard = String::new();
-    while !heard.contains(&told) {
+    while !heard.contains(&expected) {
         let chunk = stream.chunk().await.unwrap().expect("the stream goes on");
         heard += str::from_utf8(&chunk).unwrap();
     }
@@ -229,14 +229,14 @@ async fn a_reload_of_an_inlay_without_a_tag_is_another_tap() {
     service.inlay(inlay_json(&chip, id, None)).await;
     let url = chip.url(None);
     let reload = [("cache-control", "max-age=0")];
-    for (headers, told) in [
+    for (headers, received) in [
         (&[][..], (json!(true), json!("verified"))),
         (&reload[..], (json!(false), json!("replayed"))),
     ] {
         let answer = send(&service, Method::GET, &url, headers).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         assert!(answer.header("set-cookie").is_none(), "there is no key");
-        assert_eq!(last(&service).await, told);
+        assert_eq!(last(&service).await, received);
     }
 }
 
@@ -462,4 +462,51 @@ async fn a_slug_with_a_code_that_is_twice_or_too_long_is_malformed() {
     }
     assert_eq!(tap(&service, &good).await.status, 302);
     assert_eq!(last(&service).await.0, json!(true), "nothing was used up");
+}
+
+#[tokio::test]
+async fn a_path_in_another_case_is_a_template_s_if_no_template_has_it_exactly() {
+    let service = TestService::start().await;
+    let named = settings("https://tags.example/Wine/{slug}?uid={uid}&ctr={counter}&cmac={mac}");
+    let named_id = template(&service, &named, &[]).await;
+    let tag = service
+        .redirecting_tag(json!({"slug": "Bottle-1907"}))
+        .await;
+    let mut chip = Chip::new(
+        named,
+        InlayKeys::Aes(Keys {
+            meta: None,
+            file: key("22"),
+        }),
+    );
+    service.inlay(inlay_json(&chip, named_id, Some(&tag))).await;
+    for place in [
+        "/Wine/Bottle-1907",
+        "/WINE/BOTTLE-1907",
+        "/wine/bottle-1907",
+    ] {
+        let url = chip
+            .url(Some(&tag.slug))
+            .replace("/Wine/Bottle-1907", place);
+        assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        assert_eq!(last(&service).await.0, json!(true), "{url}");
+        for appended in ["", "/", "&brid=1"] {
+            let url = format!("{place}{appended}");
+            assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        }
+    }
+
+    // Without a slug, and with another template in capitals.
+    let one = settings("https://tags.example/Item?picc_data={picc}&cmac={mac}");
+    let one_id = template(&service, &one, &["11"]).await;
+    let mut chip = Chip::new(one, aes("11", "22"));
+    service.inlay(inlay_json(&chip, one_id, Some(&tag))).await;
+    let url = chip.url(None).replace("/Item", "/ITEM");
+    assert_eq!(tap(&service, &url).await.status, 302);
+    let other = settings("https://tags.example/ITEM?picc_data={picc}&cmac={mac}");
+    template(&service, &other, &["33"]).await;
+    for (place, status) in [("/Item", 302), ("/ITEM", 404), ("/item", 302)] {
+        let url = chip.url(None).replace("/Item", place);
+        assert_eq!(tap(&service, &url).await.status, status, "{url}");
+    }
 }

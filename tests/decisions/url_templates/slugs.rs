@@ -38,7 +38,7 @@ async fn a_slug_can_be_the_first_segment_of_a_url() {
         ("/robots.txt", 404),
         ("/.well-known/security.txt", 404),
         ("/nobody", 404),
-        ("/", 404),
+        ("/", 200),
     ] {
         assert_eq!(open(&service, path).await.status, status, "{path}");
     }

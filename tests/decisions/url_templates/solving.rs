@@ -210,8 +210,8 @@ async fn chips_with_file_keys_of_their_own_are_told_with_their_keys() {
     let keys = ["33", "11", "22"].map(|byte| byte.repeat(16));
     let answer = solved(&service, json!({"urls": urls, "keys": keys})).await;
     assert_eq!(answer["certainty"], json!("proved"), "{answer}");
-    let told = answer["candidates"][0]["chips"].as_array().unwrap();
-    for ((chip, uid), file) in told.iter().zip(chips).zip([2, 0]) {
+    let shown = answer["candidates"][0]["chips"].as_array().unwrap();
+    for ((chip, uid), file) in shown.iter().zip(chips).zip([2, 0]) {
         assert_eq!(chip["uid"], json!(uid));
         let slots = json!({"meta": 1, "file": file, "master": null});
         assert_eq!(chip["slots"], slots, "{answer}");

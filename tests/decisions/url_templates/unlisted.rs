@@ -327,9 +327,9 @@ async fn beyond_the_limit_of_a_day_chips_are_only_kept_and_the_owner_is_told() {
     let path = format!("/url-templates/{template}");
     assert!(service.admin_get(&path).await["limited_at"].is_string());
     let _house = service.keep_house();
-    let told = receiver.wait_for(1).await;
-    assert_eq!(told[0].json()["data"]["url_template_id"], template);
-    assert_eq!(told[0].json()["data"]["create_limit"], 2);
+    let arrived = receiver.wait_for(1).await;
+    assert_eq!(arrived[0].json()["data"]["url_template_id"], template);
+    assert_eq!(arrived[0].json()["data"]["create_limit"], 2);
 
     if service.postgres().is_none() {
         service.advance(24 * 60 * 60 * 1000);

@@ -39,7 +39,7 @@ impl Exhibit {
         let port = listener.local_addr().unwrap().port();
         let (visits, heard) = mpsc::unbounded_channel();
         let pictures = Arc::new(AtomicU32::new(0));
-        let told = Told {
+        let state = Told {
             visits,
             pictures: Arc::clone(&pictures),
         };
@@ -47,7 +47,7 @@ impl Exhibit {
             .route("/landing", get(Html(LANDING)))
             .route("/found", post(found))
             .route("/picture", get(picture))
-            .with_state(told);
+            .with_state(state);
         let server = tokio::spawn(async move { axum::serve(listener, pages).await.unwrap() });
         Self {
             port,
@@ -69,14 +69,14 @@ impl Exhibit {
     pub(super) async fn next_visit(&self) -> Value {
         let mut heard = self.heard.lock().await;
         let next = tokio::time::timeout(PATIENCE, heard.0.recv());
-        let told = next
+        let received = next
             .await
             .expect("a visit begins")
             .expect("the server runs");
         heard
             .1
-            .push(told["rk"].as_str().unwrap_or_default().to_owned());
-        told["found"].clone()
+            .push(received["rk"].as_str().unwrap_or_default().to_owned());
+        received["found"].clone()
     }
 
     /// How often the picture was requested.
@@ -113,14 +113,14 @@ impl Exhibit {
     }
 }
 
-async fn found(State(told): State<Told>, Json(found): Json<Value>) {
-    let _ = told.visits.send(found);
+async fn found(State(received): State<Told>, Json(found): Json<Value>) {
+    let _ = received.visits.send(found);
 }
 
 async fn picture(
-    State(told): State<Told>,
+    State(received): State<Told>,
 ) -> ([(axum::http::HeaderName, &'static str); 2], &'static str) {
-    told.pictures.fetch_add(1, Ordering::Relaxed);
+    received.pictures.fetch_add(1, Ordering::Relaxed);
     (
         [
             (CONTENT_TYPE, "image/svg+xml"),

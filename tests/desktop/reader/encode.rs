@@ -300,8 +300,8 @@ fn expected_rows() -> Vec<Value> {
 async fn assert_run(window: &Window) {
     let run = get(window, "/encoding-runs/2").await;
     let rows = run["rows"].as_array().unwrap();
-    let told = |row: &Value| json!([row["position"], row["uid"], row["state"], row["reason"]]);
-    let seen: Vec<_> = rows.iter().map(told).collect();
+    let reported = |row: &Value| json!([row["position"], row["uid"], row["state"], row["reason"]]);
+    let seen: Vec<_> = rows.iter().map(reported).collect();
     assert_eq!(seen, expected_rows());
     let tags: BTreeSet<_> = rows
         .iter()

@@ -18,7 +18,7 @@ const SAVE: &str = "Save File";
 const PANE: &str = "//*[@aria-label='Selected group']";
 
 /// Adds a connection to the service, and shows it.
-async fn connect(window: &Window, shop: &TestService, name: &str, token: &str) {
+pub(super) async fn connect(window: &Window, shop: &TestService, name: &str, token: &str) {
     go(window, "Settings").await;
     window.click_named("Connections").await;
     window.fill("Name", name).await;

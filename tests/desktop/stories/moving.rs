@@ -1,5 +1,7 @@
-//! Moving from another service: from its export and three URLs to a verified tap at the old
-//! address.
+//! Moving from another service: from its export and its URLs to a verified tap at the old address.
+
+mod published;
+mod wizard;
 
 use std::fs;
 
@@ -8,9 +10,12 @@ use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, hex};
-use tapdesk_tests::{Answering as _, Client};
+use tapdesk_tests::{Answering as _, Client, TestService};
 
+use super::day::connect;
 use crate::window::Desk;
+use published::moves;
+use wizard::Wizard;
 
 /// The host of the other service.
 const OLD: &str = "old.example";
@@ -134,5 +139,45 @@ async fn a_master_key_without_a_list_leads_to_a_tag_at_the_first_tap() {
     let link = format!("//section//a[normalize-space()='{}']", stranger.uid);
     window.press(&link).await;
     window.see("//main//*[normalize-space()='verified']").await;
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn each_published_form_ends_with_its_verdict_at_the_old_address() {
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let address = window.find_text("//header//code").await;
+    let token = fs::read_to_string(desk.database().with_file_name("admin.token")).unwrap();
+    let service = Client::new(format!("http://{address}"), token.trim());
+    let wizard = Wizard::new(&desk, &window, &service, false);
+    for one in moves() {
+        wizard.move_in(&one).await;
+    }
+    window.quit().await;
+}
+
+/// One of each kind: short links, several reels at one address, and chips without a code.
+const ON_POSTGRES: [&str; 4] = [
+    "Blue Bite: UID and token",
+    "sdm-backend: four forms at one address",
+    "sdm-backend: a master key and no list",
+    "GoToTags: a mirrored UID without a code",
+];
+
+#[tokio::test]
+async fn a_window_on_a_service_with_postgresql_moves_in_there() {
+    let postgres = TestService::start_with(|options| "postgres".clone_into(&mut options.database));
+    let shop = postgres.await;
+    assert!(shop.postgres().is_some(), "its database is PostgreSQL");
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    connect(&window, &shop, "Shop", shop.admin_token()).await;
+    let wizard = Wizard::new(&desk, &window, &shop, true);
+    let mut all = moves();
+    all.retain(|one| ON_POSTGRES.contains(&one.name.as_str()));
+    assert_eq!(all.len(), ON_POSTGRES.len());
+    for one in all {
+        wizard.move_in(&one).await;
+    }
     window.quit().await;
 }

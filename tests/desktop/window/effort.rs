@@ -24,7 +24,7 @@ pub(crate) struct Way<'d> {
 }
 
 impl Effort {
-    /// Adds clicks.
+    /// Adds the clicks that a person would make.
     pub(super) fn clicked(&self, times: u32) {
         self.clicks.set(self.clicks.get() + times);
     }
@@ -38,7 +38,7 @@ impl Effort {
         (self.clicks.get(), self.keys.get())
     }
 
-    /// Begins a task.
+    /// Begins the task of this name.
     pub(super) fn begin(&self, name: &'static str) -> Way<'_> {
         Way {
             name,

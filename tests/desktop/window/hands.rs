@@ -33,7 +33,7 @@ pub(crate) struct Hands {
 }
 
 impl Hands {
-    /// Connects to `display`.
+    /// The hands of a person at this X display.
     pub(crate) fn on(display: &str) -> Self {
         let (x, screen) = x11rb::connect(Some(display)).expect("the display can be reached");
         let screen = &x.setup().roots[screen];

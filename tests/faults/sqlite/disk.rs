@@ -173,11 +173,11 @@ async fn a_fold_on_a_full_disk_loses_no_count_and_goes_on_when_there_is_room() {
     }
     let stats = service.admin_get("/stats").await;
     assert_eq!(stats["totals"]["verified"], json!(recorded));
-    let told = service.launch().log();
-    let told = told.matches("their counts are written later").count();
+    let reported = service.launch().log();
+    let reported = reported.matches("their counts are written later").count();
     assert!(
-        told <= 2,
-        "told once for each time that there was no room: {told}"
+        reported <= 2,
+        "told once for each time that there was no room: {reported}"
     );
     // Everything is folded: the counts are only in the rows.
     assert!(service.terminate().await.success());

@@ -2,7 +2,7 @@
 
 use tapdesk_service::inlay::code::{COUNTER_MAX, Code, Mirrored};
 use tapdesk_service::inlay::diagnose::{Finding, Known, Window, diagnose};
-use tapdesk_service::inlay::session::{mac_session_key, sdmmac};
+use tapdesk_service::inlay::technology::ntag424::session::{mac_session_key, sdmmac};
 use tapdesk_service::inlay::verify::{Candidate, verify};
 use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
 use tapdesk_service::inlay::{MacFrom, Mirror};

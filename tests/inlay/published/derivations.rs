@@ -4,8 +4,7 @@ use tapdesk_service::inlay::derivation::{
     Derivation, MasterSecret, SdmBackendVersion, boltcard_keys,
 };
 use tapdesk_service::inlay::diversify::diversify;
-use tapdesk_service::inlay::key::AesKey;
-use tapdesk_service::inlay::session::cmac;
+use tapdesk_service::inlay::key::{AesKey, cmac};
 
 use super::{array, bytes, key, maybe, number, one, text, uid, vectors};
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tapdesk_service::inlay::assessment::{Authenticity, FailedStep, Tamper};
 use tapdesk_service::inlay::derivation::{Derivation, MasterSecret, SdmBackendVersion};
 use tapdesk_service::inlay::key::InlayKeys;
-use tapdesk_service::inlay::session::{Purpose, session_key};
+use tapdesk_service::inlay::technology::ntag424::session::{Purpose, session_key};
 use tapdesk_service::inlay::technology::ntag424::{Message, MetaKey, Mirrored, Session, check};
 use tapdesk_service::inlay::technology::{Mode, Technology};
 use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};

@@ -177,7 +177,7 @@ fn chips_with_given_and_derived_keys_are_told_apart() {
     let found = answer(&urls, &[OTHER, ZERO], &[&masters[0], &masters[1]]);
     assert_only(&found, Certainty::Proved, ENCRYPTED);
     let sources = found.candidates[0].own_sources.iter();
-    let told: Vec<_> = sources
+    let shown: Vec<_> = sources
         .map(|source| match source {
             KeySource::Given { meta, file, .. } => (*meta, Some(*file), None),
             KeySource::Derived {
@@ -189,7 +189,7 @@ fn chips_with_given_and_derived_keys_are_told_apart() {
         })
         .collect();
     assert_eq!(
-        told,
+        shown,
         [
             (Some(1), Some(0), None),
             (None, None, Some((0, 0))),

@@ -267,6 +267,6 @@ fn published_urls_of_the_mtag_sdk_have_a_name_and_no_code() {
     // A mirror of NTAG 21x has a UID of 14 digits.
     let url = "https://mtag.io/njaix4/0123456789x0002C42702";
     let found = solved(&[url], &keys, std::slice::from_ref(&master));
-    let told = (found.certainty, found.candidates);
-    assert_eq!(told, (Certainty::Unknown, vec![]), "{url}");
+    let shown = (found.certainty, found.candidates);
+    assert_eq!(shown, (Certainty::Unknown, vec![]), "{url}");
 }

@@ -23,6 +23,16 @@ const REFUSED: &[(&str, &str)] = &[
         "https://a{slug}.example/{picc}{mac}",
         "Character 10: {slug} cannot stand in the host",
     ),
+    ("https://[::g]/{picc}{mac}", "Character 9: the host"),
+    ("https://[::1%25a]/{picc}{mac}", "Character 9: the host"),
+    ("https://[::1/{picc}{mac}", "Character 11: the host"),
+    ("https://[::1]x/{picc}{mac}", "Character 9: the host"),
+    ("https://[::1]:x/{picc}{mac}", "Character 15: the host"),
+    (
+        "https://[{slug}::1]/{picc}{mac}",
+        "Character 10: {slug} cannot stand in the host",
+    ),
+    ("https://::1/{picc}{mac}", "Character 10: the host"),
     // A Cyrillic a, which looks like the Latin one.
     (
         "https://ex\u{430}mple.com/{picc}{mac}",

@@ -22,7 +22,7 @@ async fn record(db: &Database<Postgres>, tag: TagId, ids: &[i64]) {
              array_fill('CH'::TEXT, size), array_fill(NULL::BYTEA, size), array_fill(NULL::BYTEA, size),
              array_fill(false, size), array_fill(0::BIGINT, size), array_fill(NULL::TEXT, size),
              array_fill(NULL::BYTEA, size), array_fill(NULL::TEXT, size), array_fill(NULL::TEXT, size),
-             array_fill(NULL::INTEGER, size))
+             array_fill(NULL::INTEGER, size), array_fill(NULL::BIGINT, size))
          FROM n";
     client
         .query(sql, &[&ids, &tag.get(), &vec![count]])

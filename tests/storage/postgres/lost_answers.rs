@@ -98,8 +98,8 @@ async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
     assert_eq!(node.count("test_taps").await, 1);
     let tag = node.storage.tag(tag).await.unwrap().unwrap();
     assert_eq!(tag.scan_count, 1);
-    let told = events.try_recv().unwrap();
-    assert!(matches!(*told, Event::Interaction { .. }));
+    let received = events.try_recv().unwrap();
+    assert!(matches!(*received, Event::Interaction { .. }));
     assert!(events.try_recv().is_err(), "it is told once");
 }
 

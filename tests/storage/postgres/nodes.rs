@@ -68,12 +68,12 @@ async fn what_happens_on_one_node_is_told_on_the_other_once() {
             panic!("the tap comes first");
         };
         assert_eq!((interaction_id, at), (tapped.id, tapped.recorded.at));
-        let told = next(events).await;
+        let received = next(events).await;
         let Event::Update {
             interaction_id,
             changes,
             ..
-        } = &*told
+        } = &*received
         else {
             panic!("the update comes second");
         };

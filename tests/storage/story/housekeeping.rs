@@ -113,7 +113,7 @@ pub(crate) async fn a_trace_tells_each_read_once_while_reads_are_stored<B: Backe
             let mut seen = Vec::new();
             for _ in 0..8 {
                 let traced = db.interaction(tapped.id).await.unwrap().unwrap();
-                seen.push(traced.payload_reads.map(|told| told.reads));
+                seen.push(traced.payload_reads.map(|shown| shown.reads));
                 tokio::task::yield_now().await;
             }
             seen

@@ -69,12 +69,12 @@ impl Chance {
         Slug::parse(&format!("{beginning}{number}-slug")).unwrap()
     }
 
-    /// A word: letters, a piece of a tag's text, or the beginning of a UID.
+    /// A word: letters, a piece of a tag's text, or a piece of a UID.
     fn word(&mut self, tags: &[Model]) -> String {
-        let piece = |chance: &mut Self, text: &str| {
+        let piece = |chance: &mut Self, text: &str, most: usize| {
             let letters: Vec<char> = text.chars().collect();
             let begin = chance.below(letters.len());
-            let end = begin + 1 + chance.below(letters.len() - begin).min(7);
+            let end = begin + 1 + chance.below(letters.len() - begin).min(most - 1);
             letters[begin..end].iter().collect::<String>()
         };
         match self.below(4) {
@@ -82,12 +82,17 @@ impl Chance {
             1 => {
                 let uid = self.of(tags).uids.keys().next().cloned();
                 let uid = uid.unwrap_or_else(|| "04000000000000".to_owned());
-                let mut word = uid[..=self.below(uid.len())].to_owned();
+                let uid = if self.below(3) == 0 {
+                    backwards(&uid)
+                } else {
+                    uid
+                };
+                let mut word = piece(self, &uid, uid.len());
                 if self.below(2) == 0 {
                     word = word.to_lowercase();
                 }
                 if self.below(3) == 0 && word.len() > 2 {
-                    word.insert(2, ':');
+                    word.insert(2, *self.of(&[':', '-']));
                 }
                 word
             }
@@ -97,7 +102,7 @@ impl Chance {
                 if text.is_empty() {
                     return text;
                 }
-                piece(self, &text)
+                piece(self, &text, 8)
             }
         }
     }
@@ -128,13 +133,23 @@ impl Model {
 
     fn is_found(&self, words: &[String]) -> bool {
         words.iter().all(|word| {
-            let digits: String = word.chars().filter(|letter| *letter != ':').collect();
-            let digits = digits.to_uppercase();
-            let is_uid = digits.len() >= 4 && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+            let digits = word.replace([':', '-', ' '], "").to_uppercase();
+            let is_uid = (4..=14).contains(&digits.len())
+                && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+            let is_whole_bytes = digits.len() >= 8 && digits.len().is_multiple_of(2);
+            let has_uid = |uid: &String| {
+                uid.contains(&digits) || is_whole_bytes && uid.contains(&backwards(&digits))
+            };
             self.texts().iter().any(|text| text.contains(word.as_str()))
-                || is_uid && self.uids.keys().any(|uid| uid.starts_with(&digits))
+                || is_uid && self.uids.keys().any(has_uid)
         })
     }
+}
+
+/// Hexadecimal digits in the opposite order of bytes.
+fn backwards(digits: &str) -> String {
+    let letters: Vec<char> = digits.chars().collect();
+    letters.rchunks(2).flatten().collect()
 }
 
 /// The words of a query as they are compared, by the table of this test.
@@ -147,7 +162,23 @@ fn words(query: &str) -> Vec<String> {
         query = query.replace(written, folded);
     }
     let query = query.to_lowercase();
-    query.split_whitespace().map(str::to_owned).collect()
+    let mut words: Vec<String> = Vec::new();
+    let mut bytes: Vec<&str> = Vec::new();
+    // A word that is no byte ends the last run of them.
+    for word in query.split_whitespace().chain([""]) {
+        if word.len() == 2 && word.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            bytes.push(word);
+            continue;
+        }
+        if (4..=7).contains(&bytes.len()) {
+            words.push(bytes.join(" "));
+        } else {
+            words.extend(bytes.iter().map(|byte| (*byte).to_owned()));
+        }
+        bytes.clear();
+        words.extend((!word.is_empty()).then(|| word.to_owned()));
+    }
+    words
 }
 
 fn edited(change: impl Fn(&mut TagFields) + Send + Sync + 'static) -> TagEdit {
@@ -377,6 +408,14 @@ pub(crate) async fn a_search_for_a_uid_finds_the_tags_of_however_many_inlays<B: 
     assert_eq!(found(&db, &search("04:DD:00")).await, tags);
     assert_eq!(found(&db, &search("04dd bottle-4")).await, [tags[4]]);
     assert_eq!(found(&db, &search("04dd0000000004")).await, [tags[4]]);
+    assert_eq!(found(&db, &search("044b")).await, [tags[1_099 % 6]]);
+    assert_eq!(found(&db, &search("4b040000 00dd04")).await, []);
+    assert_eq!(found(&db, &search("4b0400")).await, []);
+    assert_eq!(found(&db, &search("4b0400000 bottle")).await, []);
+    assert_eq!(
+        found(&db, &search("4B04000000DD04")).await,
+        [tags[1_099 % 6]]
+    );
     assert_eq!(found(&db, &search("04de")).await, [rest]);
     let edit: InlayEdit = Box::new(move |mut fields| {
         fields.tag_id = Some(elsewhere);

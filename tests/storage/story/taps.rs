@@ -168,9 +168,9 @@ pub(crate) async fn a_test_tap_is_known_from_its_commit_on<B: Backend>(db: Datab
     ];
     for (tap, expected) in taps {
         let tapped = db.tap(tap).await;
-        let told = events.try_recv().expect("told before it is acknowledged");
-        let Event::Interaction { origin, .. } = *told else {
-            panic!("{told:?}");
+        let received = events.try_recv().expect("told before it is acknowledged");
+        let Event::Interaction { origin, .. } = *received else {
+            panic!("{received:?}");
         };
         assert_eq!(origin, expected);
         let kept = db.interaction(tapped.id).await.unwrap().unwrap();

@@ -38,7 +38,7 @@ pub(crate) async fn a_key_updates_once<B: Backend>(db: Database<B>) {
     let Updated::Done(changes) = updated(&db, both).await else {
         panic!("it is done");
     };
-    let told: Vec<_> = changes
+    let shown: Vec<_> = changes
         .iter()
         .map(|change| {
             (
@@ -52,7 +52,7 @@ pub(crate) async fn a_key_updates_once<B: Backend>(db: Database<B>) {
         ("registered", Some("no"), "yes"),
         ("owner", Some(""), "Ada; DROP TABLE tags"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     assert_eq!(db.registered(tag).await, "yes");
 
     assert_refused(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { cleanup, render } from "vitest-browser-svelte";
 import { cached } from "../lib/api/cache";
-import { announceEvent, announceWrite } from "../lib/api/changes";
+import { announceEvent, announceMissed, announceWrite } from "../lib/api/changes";
 import { patchVersion } from "../lib/api/client";
 import type { LiveEvent } from "../lib/api/types";
 import type { ShellState } from "../lib/shell/desktop";
@@ -65,6 +65,25 @@ test("many changes at once load a value once, and those of other things do not",
   expect(asked.mock.calls.length).toBe(3);
   announceEvent(events(7));
   await vi.waitUntil(() => asked.mock.calls.length === 4);
+});
+
+test("a change by another person loads a value once, and missed events load all that is shown once", async () => {
+  const changed = (kind: string) => announceEvent({ event: "changed", kind, id: null } as LiveEvent);
+  const screen = await render(Names);
+  await expect.element(screen.getByText("Register")).toBeVisible();
+  await render(Taps, { tag: 7 });
+  await vi.waitUntil(() => asked.mock.calls.length === 2);
+  names = "Warranty";
+  changed("webhooks");
+  for (let n = 0; n < 20; n++) changed("experiences");
+  await expect.element(screen.getByText("Warranty")).toBeVisible();
+  await later();
+  expect(asked.mock.calls.length).toBe(3);
+  announceMissed();
+  announceMissed();
+  await vi.waitUntil(() => asked.mock.calls.length === 5);
+  await later();
+  expect(asked.mock.calls.length).toBe(5);
 });
 
 test("a value that no screen shows is not loaded; a screen that comes back has the last value at once", async () => {

@@ -8,6 +8,7 @@ import { drafts } from "../lib/ui/drafts.svelte";
 import { notices } from "../lib/window/notices.svelte";
 import LeftDrafts from "../lib/frame/LeftDrafts.svelte";
 import Notices from "../lib/window/Notices.svelte";
+import ClosingForm from "./ClosingForm.svelte";
 import NameForm from "./NameForm.svelte";
 
 vi.mock("../lib/shell/desktop", { spy: true });
@@ -81,6 +82,16 @@ test("a form that is left as it was stored leaves nothing, and neither does one 
   await other.getByRole("button", { name: "Save" }).click();
   await vi.waitFor(() => expect(waits()).toBe(false), { timeout: 20_000 });
   await other.unmount();
+  expect(drafts.left).toEqual([]);
+  expect(said.container.querySelectorAll(".notice")).toHaveLength(0);
+});
+
+test("a form that is discarded and closed in the same moment leaves nothing", async () => {
+  const said = await render(Notices);
+  const form = await render(ClosingForm, { stored });
+  await form.getByLabelText("Note").fill("typed");
+  await form.getByRole("button", { name: "Cancel" }).click();
+  await expect.element(form.getByLabelText("Note")).not.toBeInTheDocument();
   expect(drafts.left).toEqual([]);
   expect(said.container.querySelectorAll(".notice")).toHaveLength(0);
 });

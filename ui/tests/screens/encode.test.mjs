@@ -36,6 +36,18 @@ group("Encode", {
       await page.show(`encode/${id}`);
       await page.getByRole("heading", { name: "How a run works" }).waitFor();
     },
+    "a run that cannot be shown, until it is loaded again": async (page, { api }) => {
+      const { id } = await api.post("/encoding-runs", { name: "Locked", plan: { pattern: "Locked {n}" }, planned: 5 });
+      const path = `**/admin/v1/encoding-runs/${id}`;
+      await page.route(path, (route) =>
+        route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }),
+      );
+      await page.show(`encode/${id}`);
+      await page.getByRole("alert").getByText("The disk is full.").waitFor();
+      await page.unroute(path);
+      await button(page, "Load the run again").click();
+      await page.getByRole("heading", { name: "Locked" }).waitFor();
+    },
     "a run from a file": async (page) => {
       await newRun(page);
       await fromFile(page, "name,slug\nBottle A,encode-a\nBottle B,encode-b\n");

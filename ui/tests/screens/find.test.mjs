@@ -86,6 +86,29 @@ group("Many tags", {
       await page.getByText("Rare thing").waitFor();
       await api.remove(`/tags/${id}`);
     },
+    "have columns of values of any length, cut to one line": async (page, { api }) => {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      const value = `${"Ä long note ".repeat(90)}end`;
+      const tag = await api.post("/tags", { name: "Long note", attributes: { long_note: value } });
+      await page.show("tags?q=Long%20note");
+      const row = page.locator("[data-row]", { hasText: "Long note" });
+      await row.waitFor();
+      const { height } = await row.boundingBox();
+      await button(page, "Columns").click();
+      await page.getByLabel("Key of another attribute").fill("long_note");
+      await button(page, "Add").click();
+      await page.keyboard.press("Escape");
+      const cell = row.getByTitle(value, { exact: true });
+      await cell.waitFor();
+      assert.equal((await row.boundingBox()).height, height);
+      const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+      assert.ok(await page.evaluate(fits));
+      assert.ok(await cell.evaluate((one) => one.scrollWidth > one.clientWidth));
+      await button(page, "Columns").click();
+      await button(page, "Use the standard columns").click();
+      await page.keyboard.press("Escape");
+      await api.remove(`/tags/${tag.id}`);
+    },
     "have columns of the owner's own choice, which stay": async (page) => {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.show("tags?q=Lamp");

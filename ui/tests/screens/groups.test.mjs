@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { expect } from "@playwright/test";
 import { choose, select } from "./browser.mjs";
 import { group } from "./suite.mjs";
 import { wines } from "./wines.mjs";
@@ -452,6 +453,33 @@ group("Groups", {
       await rows(page, "Interactions").first().waitFor();
       assert.equal(await button(page, "Group").count(), 0);
     },
+    "are shown in part if they are 3,000, and the others are found by their name": async (page, world) => {
+      const { folder, product, batches } = await wines(world.api);
+      const template = await world.api.get(`/groups/${batches[0].id}`);
+      const lot = (_, number) => ({ ...template, id: 100_000 + number, name: `Lot ${number}`, code: `LOT-${number}`, tag_count: 0 });
+      const all = [folder, product, ...Array.from({ length: 3_000 }, lot)];
+      await page.route(/\/admin\/v1\/groups\?/, (route) => {
+        const query = new URL(route.request().url()).searchParams;
+        const q = query.get("q")?.toLowerCase() ?? "";
+        const found = all.filter(({ name }) => name.toLowerCase().includes(q));
+        const begin = Number(query.get("after") ?? 0);
+        const end = begin + Number(query.get("limit") ?? 50);
+        return route.fulfill({ json: { items: found.slice(begin, end), next: end < found.length ? String(end) : null } });
+      });
+      await show(page, world);
+      const column = page.getByRole("region", { name: "Groups" });
+      await column.getByText("The first 2,000 groups are shown. Find others by their name.").waitFor();
+      await inTree(column, "Wines");
+      await inTree(column, "Grand Cru 2021");
+      // With those above it; the row of all tags is no group.
+      await expect(column.getByRole("treeitem")).toHaveCount(2_001);
+      const find = column.getByRole("searchbox", { name: "Find a group" });
+      await find.fill("Lot 2950");
+      await item(column, "Lot 2950").waitFor();
+      await expect(column.getByRole("treeitem")).toHaveCount(4);
+      await find.fill("Lot");
+      await column.getByText("The first 100 groups are shown. Type more of the name.").waitFor();
+    },
     "are recalled with a decision that names their tags, and the recall is ended": async (page, world) => {
       const { api } = world;
       const { batches, tags } = await show(page, world);
@@ -459,8 +487,11 @@ group("Groups", {
       await page.show(`tags/group-${batches[0].id}?group=${batches[0].id}`);
       const pane = page.getByLabel("Selected group");
       await button(pane, "More actions for L03").click();
+      const counted = page.waitForRequest((request) => request.url().includes("/reports?"));
       await page.getByRole("menuitem", { name: "Recall…" }).click();
       const dialog = page.getByRole("dialog", { name: "Recall L03?" });
+      // The pane knows a number from before.
+      await counted;
       await dialog.getByText("in the last 30 days").waitFor();
       await button(dialog, "Recall 2 tags").click();
       await pane.getByText("Taps of 2 tags lead to a plain page that says so.").waitFor();

@@ -66,6 +66,7 @@ export const desktopHost = (page, given) =>
       port_fixed: null,
       key_store: { kind: "keychain", text: "The key that wraps your inlays' keys is in the system's keychain." },
       database: "",
+      releases: { source: null, looked_at: null, found: null, problem: null },
     };
     async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port } = {}) {
       if (command === "shell_state") return ready;

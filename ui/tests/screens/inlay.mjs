@@ -40,14 +40,6 @@ function lastOf(key, message) {
   return xor(padded, subkey);
 }
 
-/** The file key of a chip by NXP AN10922 over its UID: a CMAC that is always padded to two blocks. */
-export function an10922FileKey(master, uid) {
-  const key = Buffer.from(master, "hex");
-  const message = Buffer.concat([Buffer.from([1]), Buffer.from(uid, "hex"), Buffer.from([0x80]), Buffer.alloc(23)]);
-  const k2 = double(double(block(key, Buffer.alloc(16))));
-  return block(key, xor(block(key, message.subarray(0, 16)), xor(message.subarray(16), k2))).toString("hex");
-}
-
 const hmac = (key, ...message) => createHmac("sha256", key).update(Buffer.concat(message)).digest();
 
 /** The file key of a chip, as sdm-backend derives it from its master key. */
@@ -63,11 +55,9 @@ export function sdmBackendFileKey(master, uid) {
 export const sdmBackendMetaKey = (master) => hmac(Buffer.from(master, "hex"), Buffer.from("PICCDataKey")).subarray(0, 16).toString("hex");
 
 /** A counter as URLs contain it. */
-export const counterText = (counter) => counter.toString(16).padStart(6, "0").toUpperCase();
+const counterText = (counter) => counter.toString(16).padStart(6, "0").toUpperCase();
 const leastFirst = (counter) => Buffer.from(counterText(counter), "hex").reverse();
 const inHex = (bytes) => Buffer.from(bytes).toString("hex").toUpperCase();
-
-const shortMac = (key, text) => inHex(cmac(key, Buffer.from(text)).filter((_, index) => index % 2 === 1));
 
 export class Inlay {
   counter = 0;
@@ -93,25 +83,12 @@ export class Inlay {
     return inHex(block(Buffer.from(metaKey, "hex"), data));
   }
 
-  /** File data of one read, encrypted: a text of 16 bytes. */
-  enc(counter, text) {
-    const key = this.#session("c33c", counter);
-    const start = block(key, Buffer.concat([leastFirst(counter), Buffer.alloc(13)]));
-    return inHex(block(key, xor(start, Buffer.from(text))));
+  /** The MAC of one read over the empty input. */
+  mac(counter) {
+    return inHex(cmac(this.#session(counter), Buffer.alloc(0)).filter((_, index) => index % 2 === 1));
   }
 
-  /** The MAC of one read over a text of the URL. */
-  mac(counter, text = "") {
-    return shortMac(this.#session("3cc3", counter), text);
-  }
-
-  /** The same if the chip does not mirror its UID: it is then no part of the session key. */
-  macWithoutUid(counter) {
-    return shortMac(this.#session("3cc3", counter, ""), "");
-  }
-
-  #session(label, counter, uid = this.uid) {
-    const vector = Buffer.concat([Buffer.from(`${label}00010080${uid}`, "hex"), leastFirst(counter)]);
-    return cmac(this.key, Buffer.concat([vector, Buffer.alloc(16 - vector.length)]));
+  #session(counter) {
+    return cmac(this.key, Buffer.concat([Buffer.from(`3cc300010080${this.uid}`, "hex"), leastFirst(counter)]));
   }
 }

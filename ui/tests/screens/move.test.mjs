@@ -65,6 +65,8 @@ group("The move from another service", {
       await solve(page, lines(at(stranger(), 1), at(stranger(), 2), at(stranger(), 3)));
       await page.getByText("no code was checked").waitFor();
       assert.equal(await page.getByRole("heading", { name: "Proved" }).count(), 0);
+      await solve(page, lines(at(stranger(), 1), at(stranger(), 2)), { keys: META });
+      await page.getByText("no code verifies with the key above").waitFor();
       await solve(page, "https://old.example/short/abc");
       await page.getByRole("heading", { name: "Cannot tell" }).waitFor();
       await page.getByLabel("Keys", { exact: true }).fill("no key");
@@ -119,8 +121,12 @@ group("The move from another service", {
       );
       await page.getByRole("button", { name: "Finish" }).click();
       await page.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
-      await page.show("move");
+      // The next move begins without the table of this one.
+      await page.getByRole("link", { name: "Move in", exact: true }).click();
       await page.getByRole("heading", { name: "Which service are your chips from?" }).waitFor();
+      const { id } = (await api.get("/url-templates")).items[0];
+      await page.evaluate((place) => (location.hash = place), `#/move?step=table&template=${id}`);
+      await exportedBy(page);
     },
     "a table without keys gets them from the master key that was found with the URLs": async (page, { api, ui }) => {
       const master = "5A".repeat(16);
@@ -208,7 +214,7 @@ group("The move from another service", {
       await page.getByText("Undone.").waitFor();
       assert.equal(await page.getByRole("button", { name: /ixkio/ }).getAttribute("aria-pressed"), "true");
     },
-    "the keyboard is enough up to the answer": async (page) => {
+    "the keyboard is enough up to the table": async (page) => {
       await page.show("move?step=service");
       await page.getByRole("button", { name: OWN }).focus();
       await page.keyboard.press("Enter");
@@ -218,6 +224,19 @@ group("The move from another service", {
       await page.keyboard.insertText(KEY);
       await page.keyboard.press("Control+Enter");
       await page.getByRole("heading", { name: "Proved" }).waitFor();
+      await page.getByRole("button", { name: "Use this template…" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").getByLabel("Name").waitFor();
+      await page.keyboard.press("Control+Enter");
+      // The focus goes on where the next thing is.
+      await page.locator("h2:focus", { hasText: "Reels of this move" }).waitFor();
+      const button = (name) => page.locator(":focus").and(page.getByRole("button", { name, exact: true }));
+      for (const _ of ["the template's link", "its button", "Continue"]) await page.keyboard.press("Tab");
+      await button("Continue").waitFor();
+      await page.keyboard.press("Enter");
+      await page.locator(".body:focus").waitFor();
+      await page.keyboard.press("Tab");
+      await page.getByLabel("Exported by").and(page.locator(":focus")).waitFor();
     },
     "says why a host does not lead here yet": async (page, world) => {
       await withReel("switch")(page, world);

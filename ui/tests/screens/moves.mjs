@@ -1,5 +1,7 @@
 // The steps of *Move in*, as the stories of a move take them.
 
+import assert from "node:assert/strict";
+
 export const OWN = "Another service, or my own list";
 export const lines = (...texts) => texts.join("\n");
 
@@ -19,9 +21,9 @@ export async function solve(page, urls, { keys = "", masters = "" } = {}) {
 }
 
 /** Stores the format that was proved. */
-export async function use(page, name) {
+export async function use(page, name, allowsFactoryKey = false) {
   await page.getByRole("heading", { name: "Proved" }).waitFor();
-  await store(page.getByRole("button", { name: "Use this template…" }), name);
+  await store(page.getByRole("button", { name: "Use this template…" }), name, allowsFactoryKey);
 }
 
 /** Stores one of several formats, by its template and its chip. */
@@ -31,12 +33,19 @@ export async function useOneOf(page, name, template, chip) {
   await store(format.getByRole("button", { name: /Use this template…|Start a template from this…/ }), name);
 }
 
-async function store(button, name) {
+async function store(button, name, allowsFactoryKey = false) {
   await button.click();
   const page = button.page();
   await page.getByRole("dialog").getByLabel("Name").fill(name);
-  await page.getByRole("button", { name: "Create and continue" }).click();
+  const create = page.getByRole("button", { name: "Create and continue" });
+  if (allowsFactoryKey) {
+    assert.ok(await create.isDisabled());
+    await page.getByLabel("Allow the factory key").check();
+  }
+  await create.click();
   await page.getByRole("article", { name }).waitFor();
+  // Both forms were sent: nothing that was typed is left.
+  assert.equal(await page.locator(".notice", { hasText: "not saved" }).count(), 0);
 }
 
 export const next = (page) => page.getByRole("button", { name: "Continue", exact: true }).click();
@@ -51,7 +60,7 @@ export async function exportedBy(page) {
 export async function upload(page, rows, meanings = {}) {
   const file = { name: "chips.csv", mimeType: "text/csv", buffer: Buffer.from(lines(...rows)) };
   await exportedBy(page);
-  await page.getByLabel("File").setInputFiles(file);
+  await page.getByLabel("File", { exact: true }).setInputFiles(file);
   await page.getByText(file.name, { exact: true }).waitFor();
   for (const [heading, meaning] of Object.entries(meanings)) await page.getByLabel(`Import ${heading} as`).selectOption(meaning);
   await page.getByRole("button", { name: "Check" }).click();

@@ -12,6 +12,12 @@ const part = (key, heading) => async (page) => {
 group("Settings", {
   states: {
     service: part("service", "Service settings"),
+    visitors: async (page, { api }) => {
+      const app_links = [{ host: "tags.example", ios_app_ids: ["ABCDE12345.com.example.app"] }];
+      await api.patch("/settings", { app_links, pages: { name: "Grand Cru", accent: "#ffd000" } });
+      await part("visitors", "Visitors")(page);
+      await page.getByLabel("iOS apps", { exact: true }).waitFor();
+    },
     keys: part("keys", "Master keys"),
     tokens: part("tokens", "Admin tokens"),
     "a new token": async (page) => {
@@ -55,6 +61,57 @@ group("Settings", {
       await page.getByText("Settings saved.").waitFor();
       const { retention_months } = await api.get("/settings");
       assert.deepEqual(retention_months, { value: 6, source: "stored", read_only: false });
+    },
+    "of pages for visitors are shown before they are saved": async (page, { api }) => {
+      await api.patch("/settings", { pages: null });
+      await part("visitors", "Visitors")(page);
+      const preview = page.getByRole("figure");
+      await preview.getByText("No tag has this address.").waitFor();
+      await page.getByLabel("Your name").fill("Grand Cru");
+      await page.getByLabel("Language").selectOption("German");
+      await preview.getByText("Kein Tag hat diese Adresse.").waitFor();
+      await page.getByLabel("Heading").fill("Nichts <b>hier</b>");
+      await preview.getByText("Nichts <b>hier</b>").waitFor();
+      await page.getByLabel("Redirect of the page at /").fill("javascript:alert(1)");
+      await page.getByRole("button", { name: "Save pages" }).click();
+      await page.getByText("The page at / redirects to an https or http URL").waitFor();
+      await page.getByLabel("Redirect of the page at /").fill("");
+      await page.getByRole("button", { name: "Save pages" }).click();
+      await page.getByText("Pages saved.").waitFor();
+      const { value } = (await api.get("/settings")).pages;
+      assert.deepEqual(value, { name: "Grand Cru", texts: [{ page: "not_found", language: "de", heading: "Nichts <b>hier</b>" }] });
+      const picture = await readFile(new URL("../../../src-tauri/icons/32x32.png", import.meta.url));
+      const choose = (name, file) => page.getByLabel(name).setInputFiles(file);
+      await choose("Add logo…", { name: "logo.png", mimeType: "image/png", buffer: picture });
+      await page.getByText("Logo added.").waitFor();
+      await preview.locator("img").waitFor();
+      await choose("Replace logo…", { name: "list.csv", mimeType: "text/csv", buffer: Buffer.from("a") });
+      await page.getByText("list.csv is no PNG, JPEG, WebP or GIF.").waitFor();
+      await page.getByRole("button", { name: "Remove logo" }).click();
+      await page.getByText("Logo removed.").waitFor();
+      await preview.locator("svg").waitFor();
+    },
+    "of apps are lines of text, with errors at their fields": async (page, { api }) => {
+      await api.patch("/settings", { app_links: null });
+      await part("visitors", "Visitors")(page);
+      await page.getByRole("button", { name: "Add host" }).click();
+      await page.getByLabel("Host", { exact: true }).fill("tags.example");
+      await page.getByLabel("iOS apps", { exact: true }).fill("com.example.app");
+      await page.getByRole("button", { name: "Save apps" }).click();
+      await page.getByText("An iOS app's id is its prefix").waitFor();
+      await page.getByLabel("iOS apps", { exact: true }).fill("ABCDE12345.com.example.app");
+      await page.getByLabel("Android apps").fill(`com.example.app ${"14".repeat(32)}`);
+      await page.getByRole("button", { name: "Save apps" }).click();
+      await page.getByText("Apps saved.").waitFor();
+      const { value } = (await api.get("/settings")).app_links;
+      assert.deepEqual(
+        value.map(({ host, ios_app_ids }) => [host, ios_app_ids]),
+        [["tags.example", ["ABCDE12345.com.example.app"]]],
+      );
+      assert.equal(value[0].android_apps[0].sha256_cert_fingerprints[0].length, 95);
+      await page.getByRole("button", { name: "Remove tags.example" }).click();
+      await page.getByRole("button", { name: "Save apps" }).click();
+      await page.getByText("No apps yet").waitFor();
     },
     "everything can be made larger, by a choice and by keys, for good": async (page) => {
       await desktopHost(page, { answers: {} });
@@ -279,6 +336,24 @@ group("Settings", {
           }).length,
       );
       assert.equal(hidden, 0);
+    },
+    "look for a newer version only where the owner says, and say why that failed": async (page) => {
+      await desktopHost(page, { answers: {} });
+      await part("about", "About")(page);
+      const check = page.getByRole("button", { name: "Check now" });
+      assert.ok(await check.isDisabled(), "there is no address yet");
+      await refuseForm(page, "choose_release_source", "It is none.", [{ field: "url", message: "It is none." }]);
+      await page.getByLabel("Address of the release file").fill("https://tapdesk.example/latest.json");
+      await page.getByLabel("Public key").fill("RWSJ");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("It is none.").first().waitFor();
+      const source = { url: "https://tapdesk.example/latest.json", public_key: "RWSJ" };
+      const releases = { source, looked_at: new Date().toISOString(), found: null, problem: null };
+      const become = (changes) => page.evaluate((releases) => globalThis.host.become({ releases }), { ...releases, ...changes });
+      await become({});
+      await page.getByText("You have the newest version.").waitFor();
+      await become({ problem: "The file was not signed with your key, so it was ignored." });
+      await page.getByText("The file was not signed with your key, so it was ignored.").waitFor();
     },
     "say what the release was tested on, and what it was not": async (page) => {
       await part("about", "About")(page);

@@ -28,6 +28,18 @@ const portTaken = {
   },
 };
 
+const found = {
+  version: "9.0.0",
+  url: "https://tapdesk.example/9.0.0",
+  notes: "Encoding is twice as fast.\n\nNew chips: NTAG 424 DNA TT.",
+};
+/** The desktop, which has found a newer version. */
+const withNewVersion = async (page) => {
+  const source = { url: "https://tapdesk.example/latest.json", public_key: "RW" };
+  await desktop(page, { releases: { source, looked_at: new Date().toISOString(), found, problem: null } });
+  await page.getByRole("status").getByText("Tapdesk 9.0.0 is available.").waitFor();
+};
+
 /** Archives a tag of the list. */
 async function archive(page, name, said = `${name} archived.`) {
   await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
@@ -40,6 +52,12 @@ group("The frame", {
     "a port that was left": async (page) => {
       await desktop(page, { moved: carriers });
       await page.getByRole("alert").getByText("The service moved from port 8787 to 8790.").waitFor();
+    },
+    "a newer version": withNewVersion,
+    "what is new in it": async (page) => {
+      await withNewVersion(page);
+      await page.getByRole("button", { name: "What is new…" }).click();
+      await page.getByRole("dialog", { name: "New in Tapdesk 9.0.0" }).getByText("Encoding is twice as fast.").waitFor();
     },
     "a port that cannot be left silently": async (page) => {
       await desktop(page, portTaken);

@@ -329,8 +329,44 @@ group("Labels", {
       await dialog.getByText("QR code", { exact: true }).click();
       await dialog.getByText("Add logo…").waitFor();
     },
+    "an own sheet of labels": async (page) => {
+      const dialog = await labels(page, "pictured-", "Pictured bottle 1");
+      await dialog.getByLabel("Labels", { exact: true }).selectOption("Own sheet");
+      await dialog.getByLabel("Gap between rows").waitFor();
+    },
   },
   stories: {
+    "are printed on a sheet of one's own, which is saved and deleted": async (page, { api }) => {
+      await api.post("/tags", { name: "Sheeted 1", slug: "sheeted-10000" });
+      const dialog = await labels(page, "sheeted-", "Sheeted 1");
+      const stock = dialog.getByLabel("Labels", { exact: true });
+      const field = (name) => dialog.getByLabel(name, { exact: true });
+      const save = dialog.getByRole("button", { name: "Save sheet" });
+      await stock.selectOption("Own sheet");
+      await field("Name of the sheet").fill("Wine labels");
+      for (const [name, wrong, words, right] of [
+        ["Label width", "1", "1 x 36 mm cannot be printed", "90"],
+        ["Columns", "3", "Use smaller labels, a smaller margin or fewer columns.", "2"],
+        ["Left margin", "-1", "Margins are 0 to 300 mm.", "10"],
+        ["Gap between rows", "-0.5", "labels cannot overlap", "0"],
+      ]) {
+        await field(name).fill(wrong);
+        await dialog.getByRole("alert").getByText(words).waitFor();
+        assert.ok(await save.isDisabled(), name);
+        await field(name).fill(right);
+      }
+      await dialog.getByText("1 label on 1 page").waitFor();
+      await save.click();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      // It is there when the dialog is opened again, after other labels were chosen.
+      const again = await labels(page, "sheeted-", "Sheeted 1");
+      await again.getByLabel("Labels", { exact: true }).selectOption("A4, 21 labels, 63.5 × 38.1 mm (L7160)");
+      await again.getByLabel("Labels", { exact: true }).selectOption("Wine labels");
+      assert.equal(await field("Label width").inputValue(), "90");
+      assert.equal(await field("Left margin").inputValue(), "10");
+      await again.getByRole("button", { name: "Delete sheet" }).click();
+      assert.equal(await again.getByLabel("Labels", { exact: true }).inputValue(), "own-sheet");
+    },
     "are previewed, refused in words, and saved": async (page, { api }) => {
       for (const number of [1, 2]) await api.post("/tags", { name: `Labelled ${number}`, slug: `labelled-${number}0000` });
       const dialog = await labels(page, "labelled-", "Labelled 1", "Labelled 2");

@@ -39,7 +39,7 @@ const AGAIN: Millis = Millis::hours(1);
 /// Why a backup failed. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The stored destination is none.

@@ -71,7 +71,7 @@ const LOOK_AT: usize = 200;
 /// Why the demonstration cannot be made or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The keys of its inlays cannot be stored.

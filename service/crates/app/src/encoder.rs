@@ -72,7 +72,7 @@ pub struct PlacedChip {
 /// Why a chip is not encoded now. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The keyring cannot open or wrap a key.

@@ -1,13 +1,17 @@
 //! Parts of the HTTP clients with which the service calls other servers: TLS verification and name
-//! resolution of the system, and errors of certificates in words.
+//! resolution of the system, pauses that a server asks for, and errors of certificates in words.
 
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::future::BoxFuture;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use rustls::CertificateError;
+
+use domain::clock::Timestamp;
 
 /// The addresses of a name, once they are found.
 pub(crate) type LookingUp = BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
@@ -41,6 +45,22 @@ pub(crate) fn tls() -> Result<rustls::ClientConfig, String> {
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Ok(tls)
+}
+
+/// The pause that a server asks for with `Retry-After`, if it does.
+pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    pause(headers.get(RETRY_AFTER)?.to_str().ok()?.trim(), now)
+}
+
+/// Parses `Retry-After`: seconds, or a date in one of the three HTTP formats (RFC 9110, 5.6.7).
+fn pause(asked: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = asked.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(asked).ok()?;
+    let until = until.duration_since(UNIX_EPOCH).ok()?;
+    let now = Duration::from_millis(now.millis().try_into().ok()?);
+    Some(until.saturating_sub(now))
 }
 
 /// All causes of `error`, the outermost first. A network error does not show its own cause, which
@@ -83,4 +103,28 @@ pub(crate) fn certificate_fault(error: &(dyn Error + 'static), whose: &str) -> O
         // Other errors are for the operator of that server, in the words of their own tools.
         _ => format!("{subject} is not valid. Look at it with a program such as openssl s_client."),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_asked_for_in_seconds_or_until_a_date() {
+        // 1994-11-06T08:49:00Z.
+        let now = Timestamp::from_millis(784_111_740_000);
+        for (asked, seconds) in [
+            ("120", Some(120)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(37)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(37)),
+            ("Sun Nov  6 08:49:37 1994", Some(37)),
+            ("Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),
+            ("-1", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            let expected = seconds.map(Duration::from_secs);
+            assert_eq!(pause(asked, now), expected, "{asked}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ pub enum InlayError {
     /// The request is not valid.
     #[error(transparent)]
     Invalid(#[from] FieldError),
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The keyring cannot open or wrap a key.

@@ -16,7 +16,7 @@ use crate::service::Service;
 use content::Content;
 use domain::field_error::FieldError;
 use domain::id::EncodingRunId;
-use label::{Design, Format, Lettering, PDF_LABELS_MAX, PrintError, Survey};
+use label::{Design, Lettering, PrintError, Survey};
 use selected::Selected;
 use storage::{StorageError, TagSelect};
 
@@ -57,7 +57,7 @@ pub enum LabelError {
     /// The address in the codes is not proved; contains the reason, in words.
     #[error("{0}")]
     AddressNotProved(String),
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// An internal failure, for the log.
@@ -96,19 +96,10 @@ pub async fn begin(service: Arc<Service>, order: LabelOrder) -> Result<LabelFile
     }
     let selected = Selected::find(&service, select).await?;
     let labels = selected.len();
-    let (file, most) = match ready.format {
-        Format::Pdf => ("one PDF", PDF_LABELS_MAX),
-        _ => ("one request", LABELS_MAX),
-    };
-    if labels > most {
-        let other_format = if labels <= LABELS_MAX {
-            ", or choose png, svg, zpl or csv"
-        } else {
-            ""
-        };
+    if labels > LABELS_MAX {
         let why = format!(
-            "{labels} tags are selected, and {file} has at most {most} labels. Select fewer tags at \
-             once{other_format}."
+            "{labels} tags are selected, and one request has at most {LABELS_MAX} labels. Select \
+             fewer tags at once."
         );
         return Err(FieldError::of("select", why).into());
     }

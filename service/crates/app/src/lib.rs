@@ -8,6 +8,7 @@
 //! | [`encoder`] | encodes inlays through a relay that holds the reader |
 //! | [`tag_address`], [`prove_address`] | the address in chips' URLs, and its proofs |
 //! | [`webhook_delivery`], [`backup`], [`housekeeping`] | webhooks, backups, expired data |
+//! | [`certificates`] | certificates of the service's own domains |
 //! | [`notifications`] | alerts and reports for people, by mail or to a chat |
 //! | [`rotate`] | wraps all secrets by a new key, while no service runs |
 //! | [`tag_table`] | imports and exports of tags |
@@ -34,6 +35,7 @@ pub mod tag_address;
 // # Beside requests
 
 pub mod backup;
+pub mod certificates;
 pub mod housekeeping;
 pub mod notifications;
 pub mod rotate;

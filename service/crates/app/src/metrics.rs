@@ -11,6 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use domain::clock::Timestamp;
 use storage::{Backlog, BackupResult, NotificationBacklog, Queue, StorageMetrics, Swept};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
@@ -37,6 +38,8 @@ pub struct Metrics {
     backup_failures: Counter,
     backup_good: Gauge,
     backup_at: Gauge,
+    certificate_expiry: Gauge,
+    certificate_failures: Counter,
     webhook_failures: Counter,
     webhooks_given_up: Counter,
     webhooks_waiting: Gauge,
@@ -118,6 +121,8 @@ impl Metrics {
             backup_failures: Counter::default(),
             backup_good: Gauge::default(),
             backup_at: Gauge::default(),
+            certificate_expiry: Gauge::default(),
+            certificate_failures: Counter::default(),
             webhook_failures: Counter::default(),
             webhooks_given_up: Counter::default(),
             webhooks_waiting: Gauge::default(),
@@ -135,6 +140,7 @@ impl Metrics {
         metrics.register_requests();
         metrics.register_work();
         metrics.register_backups();
+        metrics.register_certificates();
         metrics.register_webhooks();
         metrics.register_notifications();
         storage.register(&mut metrics.registry);
@@ -261,6 +267,21 @@ impl Metrics {
         );
     }
 
+    fn register_certificates(&mut self) {
+        let registry = &mut self.registry;
+        registry.register_with_unit(
+            "certificate_expiry",
+            "When the first certificate of this node expires, since the Unix epoch; 0 if it has none",
+            Unit::Seconds,
+            self.certificate_expiry.clone(),
+        );
+        registry.register(
+            "certificate_failures",
+            "Attempts of this node to obtain a certificate that failed",
+            self.certificate_failures.clone(),
+        );
+    }
+
     fn register_webhooks(&mut self) {
         let registry = &mut self.registry;
         registry.register(
@@ -353,6 +374,16 @@ impl Metrics {
         if let Some(good) = good {
             self.backup_at.set(good.at.unix_seconds());
         }
+    }
+
+    /// The first certificate of this node expires then.
+    pub(crate) fn certificate_expires(&self, at: Timestamp) {
+        self.certificate_expiry.set(at.unix_seconds());
+    }
+
+    /// Counts a failed attempt to obtain a certificate.
+    pub(crate) fn certificate_failure(&self) {
+        self.certificate_failures.inc();
     }
 
     /// Counts an answered request. `route` is the matched one, or empty.

@@ -6,20 +6,32 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::service::{CachedTag, Service};
+use domain::clock::Millis;
 use domain::id::{InlayId, InteractionId};
 use domain::interaction::KeyedInteraction;
-use domain::rolling_key::RollingKey;
+use domain::rolling_key::{LIFETIME, RollingKey};
 use domain::settings::Settings;
 use domain::tag::{Location, WidgetSettings};
 use storage::{StorageError, TagKey};
 
-/// The payload for the key `presented` (Base64) as JSON. `None` if the key is invalid or expired; a
-/// consumed key is still accepted.
-pub async fn payload(service: &Service, presented: &str) -> Result<Option<String>, StorageError> {
+/// A payload, and how long its key is still valid.
+pub struct Retrieved {
+    /// The object of specification 2.2 as JSON.
+    pub json: String,
+    /// The rest of the key's five minutes; more than nothing.
+    pub remaining: Millis,
+}
+
+/// The payload for the key `presented` (Base64). `None` if the key is invalid or expired; a consumed
+/// key is still accepted.
+pub async fn payload(
+    service: &Service,
+    presented: &str,
+) -> Result<Option<Retrieved>, StorageError> {
     let Some(key) = RollingKey::from_base64(presented) else {
         return Ok(None);
     };
-    let Some((_, interaction)) = service.live_key(&key).await? else {
+    let Some((issued, interaction)) = service.live_key(&key).await? else {
         return Ok(None);
     };
     let tag = TagKey::Id(interaction.tag_id);
@@ -32,9 +44,10 @@ pub async fn payload(service: &Service, presented: &str) -> Result<Option<String
     let settings = service.settings();
     let url = address(service, &settings, &tag, interaction.inlay_id).await?;
     let payload = Payload::new(&settings, &tag, url, &interaction, &key);
-    serde_json::to_string(&payload)
-        .map(Some)
-        .map_err(|error| StorageError::Failed(error.to_string()))
+    let json =
+        serde_json::to_string(&payload).map_err(|error| StorageError::Failed(error.to_string()))?;
+    let remaining = LIFETIME - interaction.read_at.since(issued.issued_at);
+    Ok(Some(Retrieved { json, remaining }))
 }
 
 /// The tag's URL without its one-time part, in the form in which it was tapped.

@@ -36,7 +36,7 @@ const PROBE: &[u8; 16] = b"tapdesk rotation";
 /// Why a rotation stopped. Each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
 pub enum RotateError {
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(
         "The rotation stopped: {}. Start it again to continue.",
         .0.to_string().trim_end_matches('.')

@@ -26,7 +26,8 @@ pub(crate) use derivations::NotDerived;
 use previews::Previews;
 use tag_cache::TagCache;
 pub use tag_cache::{CachedTag, FoundInlay};
-use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
+pub(crate) use tally::Tally;
+use tally::{OPENED_AGAIN, WRONG_CODES};
 pub(crate) use tap_tag::candidate;
 use template_cache::TemplateCache;
 pub use template_cache::{Matched, OpenedInlay, TapTemplate, TemplateTapInlay};
@@ -41,9 +42,10 @@ use domain::caller::Caller;
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::{InteractionId, TagId};
+use domain::image_type::ImageType;
 use domain::keyring::Keyring;
 use domain::rolling_key::KeyMask;
-use domain::settings::{Layers, Overrides, Settings};
+use domain::settings::{Layers, Overrides, PageLogo, Settings};
 use inlay::Uid;
 use storage::{Access, Invalid, SettingsEdit, Storage, StorageError};
 
@@ -53,11 +55,11 @@ const BUDGET_OF_A_TAP: usize = 2_048;
 
 /// The parts of a service. The caller chooses each of them.
 pub struct Parts {
-    /// The database.
+    /// The database, for whom this service works.
     pub storage: Storage,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
-    /// Source of randomness.
+    /// Source of randomness for keys and ids.
     pub entropy: Arc<dyn Entropy>,
     /// Opens the keys of inlays.
     pub keyring: Keyring,
@@ -90,7 +92,7 @@ pub struct Shared {
     database: Storage,
     /// The time, for everything the storage does not decide.
     pub clock: Arc<dyn Clock>,
-    /// Source of randomness.
+    /// Source of randomness for keys and ids.
     pub entropy: Arc<dyn Entropy>,
     /// Opens the keys of inlays.
     pub keyring: Arc<Keyring>,
@@ -134,7 +136,10 @@ pub struct Shared {
     /// The server of backups in buckets.
     pub s3_server: S3Server,
     settings: RwLock<Arc<Settings>>,
-    /// The stored settings. The lock is held until changed settings are in force.
+    /// The logo of plain pages.
+    page_logo: RwLock<Option<Arc<PageLogo>>>,
+    /// The stored settings. The lock is held until changed settings, or a changed logo, are in
+    /// force.
     stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
@@ -147,6 +152,21 @@ impl Shared {
     pub fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
+
+    /// The logo of plain pages.
+    pub fn page_logo(&self) -> Option<Arc<PageLogo>> {
+        self.page_logo
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn show_page_logo(&self, logo: Option<PageLogo>) {
+        *self
+            .page_logo
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = logo.map(Arc::new);
+    }
 }
 
 impl Service {
@@ -156,6 +176,7 @@ impl Service {
         let storage = parts.storage.as_service();
         let secrets = storage.secrets().await?;
         let stored = storage.settings().await?;
+        let page_logo = storage.page_logo().await?;
         let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
         let keyring = Arc::new(parts.keyring);
         let templates = TemplateCache::new(storage.clone(), Arc::clone(&keyring));
@@ -193,6 +214,7 @@ impl Service {
             layers: parts.layers,
             s3_server: parts.s3_server,
             settings: RwLock::new(Arc::new(settings)),
+            page_logo: RwLock::new(page_logo.map(Arc::new)),
             stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),
             backing_up: tokio::sync::Mutex::default(),
@@ -240,10 +262,31 @@ impl Service {
         Ok(stored)
     }
 
-    /// Puts the stored settings in force, if another node has changed them.
+    /// Sets the logo of plain pages, and shows it from the next page on.
+    pub async fn set_page_logo(
+        &self,
+        media_type: ImageType,
+        bytes: Vec<u8>,
+    ) -> Result<PageLogo, StorageError> {
+        let _one_change = self.stored_settings.lock().await;
+        let logo = self.storage.set_page_logo(media_type, bytes).await?;
+        self.show_page_logo(Some(logo.clone()));
+        Ok(logo)
+    }
+
+    /// Deletes the logo of plain pages. `None` if there is none.
+    pub async fn delete_page_logo(&self) -> Result<Option<()>, StorageError> {
+        let _one_change = self.stored_settings.lock().await;
+        let deleted = self.storage.delete_page_logo().await?;
+        self.show_page_logo(None);
+        Ok(deleted)
+    }
+
+    /// Puts the stored settings and the logo in force, if another node has changed them.
     pub async fn follow_settings(&self) -> Result<(), StorageError> {
         let mut known = self.stored_settings.lock().await;
         self.tag_address.forget();
+        self.show_page_logo(self.storage.page_logo().await?);
         let stored = self.storage.settings().await?;
         if stored != *known {
             self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);

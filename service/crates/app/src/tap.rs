@@ -85,7 +85,7 @@ impl Tapped {
 /// Why a tap could not be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum TapError {
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The keyring cannot open the inlay's keys.
@@ -167,6 +167,7 @@ async fn of_tag(
     let interaction = interaction(service, &tap, at, tag.simulated(), checked);
     let recorded = service.storage.record_tap(NewInteraction {
         experience: tag.experience().map(|experience| experience.version),
+        recalled_by: tag.recalled_by(),
         key: seed.as_ref().map(|seed| NewKey {
             hash: seed.hash(),
             url_digest,
@@ -375,7 +376,7 @@ fn unmarked(query: &str) -> (&str, bool) {
 
 /// The object of a link.
 pub enum Linked {
-    /// A tag.
+    /// A tag that the link names.
     Tag(CachedTag),
     /// A chip that is on no tag yet.
     NoTag,

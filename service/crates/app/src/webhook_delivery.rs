@@ -35,6 +35,11 @@ pub(crate) async fn raise(service: &Service, alert: Alert) -> Result<(), Storage
     Ok(())
 }
 
+/// Sends an alert that is stored already to listeners of the event stream.
+pub(crate) fn tell(service: &Service, alert: &Alert, at: Timestamp) {
+    service.storage.tell(event(alert, at));
+}
+
 fn event(alert: &Alert, at: Timestamp) -> Event {
     Event::Alert {
         alert: alert.kind,

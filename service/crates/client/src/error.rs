@@ -12,7 +12,7 @@ pub const PROBLEM_MAX: usize = 10 * 1024 * 1024;
 /// Why a call of a service failed: a sentence for people, with the way out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No answer came.
+    /// No answer came from the service.
     #[error("{message}")]
     Unreachable {
         /// The sentence for people.
@@ -25,7 +25,7 @@ pub enum Error {
     Refused {
         /// The sentence for people.
         message: String,
-        /// The service's answer.
+        /// The service's answer, which explains the problem.
         problem: Problem,
     },
     /// The answer is not JSON.

@@ -111,7 +111,7 @@ pub struct Values {
     pub after: Option<Value>,
 }
 
-/// A stored row.
+/// A row of the audit log, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Number of the row; numbers rise by one.

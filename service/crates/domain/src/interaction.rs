@@ -19,7 +19,7 @@ pub use verdict::{Refusal, Unchecked, Verdict};
 pub use view::InteractionView;
 
 use crate::clock::{Millis, Timestamp};
-use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
+use crate::id::{ExperienceId, GroupId, InlayId, InteractionId, TagId, UrlTemplateId};
 use crate::rolling_key::KeyHash;
 use crate::tag::PropertyKey;
 use crate::visitor::OperatingSystem;
@@ -80,7 +80,7 @@ pub struct ClientId(pub [u8; 16]);
 /// The place at which a client is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownAt {
-    /// At one tag.
+    /// At a tag, by any of its inlays.
     Tag(TagId),
     /// At an inlay that is on no tag.
     Inlay(InlayId),
@@ -231,6 +231,8 @@ pub struct NewInteraction {
     pub tech: Tech,
     /// The experience and version that the visitor gets.
     pub experience: Option<VersionRef>,
+    /// The recalled group that decides the visitor's page.
+    pub recalled_by: Option<GroupId>,
     /// The state of the inlay's tamper loop; `None` if it has no loop.
     pub tamper: Option<Tamper>,
     /// The decrypted file data of an authentic code.
@@ -265,6 +267,7 @@ impl NewInteraction {
             claim,
             tech,
             experience: None,
+            recalled_by: None,
             tamper: None,
             file_data: None,
             key: None,

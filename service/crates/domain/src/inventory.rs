@@ -16,8 +16,8 @@ pub use unlisted::{
     CREATE_LIMIT, CREATE_LIMIT_MAX, ChipPlace, KeyPrints, UnlistedChip, UnlistedMode, UnlistedRule,
 };
 pub use url_template::{
-    InvalidUrlTemplate, SHARED_KEYS_MAX, SharedKey, SharedKeySource, URL_TEMPLATES_MAX,
-    UrlTemplate, UrlTemplateFields,
+    InvalidUrlTemplate, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate,
+    UrlTemplateFields, shared_keys_max,
 };
 
 use std::borrow::Cow;
@@ -203,7 +203,7 @@ pub enum InvalidInlay {
     )]
     FactoryKey,
     /// A key does not have the length that the chip needs.
-    #[error("A key of {0} has {digits} hex digits.", digits = if *.0 == Technology::Sic43Nt { 20 } else { 32 })]
+    #[error("A key of {0} has {digits} hex digits.", digits = .0.key_digits().unwrap_or_default())]
     KeyLength(Technology),
     /// The chip does not have such a key.
     #[error("A {0} has one key: send it as file_key.")]
@@ -304,8 +304,7 @@ impl InlayFields {
             }
             return Ok(());
         }
-        let canonical = self.technology.family() == Family::Ntag424;
-        if !canonical && (self.mirror.is_some() || self.keys.is_some()) {
+        if !self.technology.is_canonical() && (self.mirror.is_some() || self.keys.is_some()) {
             return Err(InvalidInlay::NeedsTemplate(self.technology));
         }
         if self.mode != Mode::Aes {

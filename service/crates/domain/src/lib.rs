@@ -14,7 +14,9 @@
 //! | [`webhook`], [`audit`] | events for owners' servers; the log of changes |
 //! | [`notification`], [`mail`] | alerts and reports for people; the mail server |
 //! | [`admin_token`], [`scope`], [`caller`] | a token, its rights, and the caller of a request |
+//! | [`resource_kind`] | the kinds of resources in the admin API, for events about their changes |
 //! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
+//! | [`certificate`] | when certificates of the service are renewed |
 //!
 //! The only readers of the world are [`clock`], [`entropy`] and [`private_file`]. All other code
 //! gets time, randomness and files as arguments.
@@ -66,8 +68,10 @@ pub mod trace;
 pub mod admin_token;
 pub mod audit;
 pub mod caller;
+pub mod certificate;
 pub mod mail;
 pub mod notification;
+pub mod resource_kind;
 pub mod scope;
 pub mod settings;
 pub mod table;

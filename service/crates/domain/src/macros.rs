@@ -59,13 +59,13 @@ pub enum Macro {
     GroupName,
     /// `product:name`: the name of the nearest product above the tag.
     ProductName,
-    /// `product:code`: its SKU.
+    /// `product:code`: the product's SKU.
     ProductCode,
     /// `product:gtin`: its GTIN, 14 digits.
     ProductGtin,
     /// `batch:name`: the name of the nearest batch above the tag.
     BatchName,
-    /// `batch:code`: its lot.
+    /// `batch:code`: the number of the lot.
     BatchCode,
     /// `query:NAME`: a parameter of the visitor's URL, without those of the code. Strangers write
     /// its value.

@@ -3,15 +3,19 @@
 //! A setting comes from an argument, from the environment, from the stored settings, or is its
 //! default: the first of these that names it decides.
 
+mod app_links;
 pub mod host;
 mod overrides;
+mod pages;
 mod parse;
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use app_links::{AndroidApp, AppLinks};
 pub use overrides::{Fixed, InvalidSetting, Layers, Overrides, Source};
+pub use pages::{PageLogo, PageText, Pages, PlainPage};
 pub use parse::tag_url as parse_tag_url;
 use parse::{HostName, Network};
 pub use parse::{InvalidNetwork, RateLimit, parse_network};
@@ -48,6 +52,10 @@ pub struct Settings {
     /// Whether webhooks may go to addresses that are not on the public internet. Only arguments and
     /// the environment of the operator decide it.
     pub private_webhooks: bool,
+    /// The apps that open tags' URLs, by host.
+    pub app_links: Vec<AppLinks>,
+    /// The look and the texts of plain pages.
+    pub pages: Pages,
 }
 
 /// The redirect target of simulated tags.
@@ -77,6 +85,8 @@ impl Default for Settings {
             rate_limit: Some(60),
             hosts: Vec::new(),
             private_webhooks: false,
+            app_links: Vec::new(),
+            pages: Pages::default(),
         }
     }
 }

@@ -45,7 +45,7 @@ pub enum Format {
 /// A file whose kind is known. A workbook is read to its end once, so that its clones share the
 /// rows. Text stays in the file.
 pub enum TableFile<R> {
-    /// Text with separators.
+    /// Text with separators, still in the file.
     Text(R),
     /// The rows of a workbook.
     Workbook(Arc<WorkbookRows>),

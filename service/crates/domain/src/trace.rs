@@ -3,12 +3,15 @@
 
 mod recorded;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use recorded::of;
 
 use crate::experience::{LedBy, PublishedExperience};
+use crate::id::GroupId;
 use crate::interaction::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, Unchecked,
     Verdict,
@@ -110,6 +113,9 @@ pub struct TracedInteraction {
     pub left_out: Vec<String>,
     /// The rule that decided the target, if its redirect has rules and the rule is known.
     pub led_by: Option<LedBy>,
+    /// The names of the groups that the recall and the rules name, as far as the groups exist and
+    /// are within the caller's reach.
+    pub groups: BTreeMap<GroupId, String>,
 }
 
 /// An inlay that a code names, looked up when the interaction is shown.

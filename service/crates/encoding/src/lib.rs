@@ -42,7 +42,7 @@ use inlay::uid::RANDOM_ID;
 
 pub use journal::{Candidate, Generation, Imported, Journal, Root, Roots, SlotState, Source};
 pub use pages::Pages;
-pub use plan::{Form, Plan, is_encodable};
+pub use plan::{Form, Plan, is_encodable, is_lockable};
 pub use progress::Progress;
 pub use state::{EncodingOutcome, OpenedAddress, Reason, Stage, State, StateWord};
 pub use turn::{Answers, Fault, Turn};

@@ -8,6 +8,7 @@
 //! | `write` | the commands that change the chip |
 //! | `read_back` | the read that proves a tap |
 //! | `pages` | a chip that has pages instead of files, from its first read to its lock |
+//! | `present_turn` | the present turn, as a relay gets it |
 //! | [`preview`] | the steps before any is taken |
 //!
 //! Any error in a session ends the session, here as on the chip. The chip is then checked again
@@ -17,6 +18,7 @@ mod check;
 mod facts;
 mod open;
 mod pages;
+mod present_turn;
 pub mod preview;
 mod read_back;
 mod write;
@@ -373,7 +375,7 @@ fn after(phase: &Phase, wrote: bool) -> Stage {
 }
 
 /// The progress of an encoding, in steps.
-pub fn step(encoding: &Encoding) -> Step {
+fn step(encoding: &Encoding) -> Step {
     let at = match (&encoding.state, encoding.progress.as_ref()) {
         (State::Verified(_) | State::Reset, _) => STEPS,
         (_, None) => 0,

@@ -6,11 +6,18 @@ use utoipa::ToSchema;
 
 use domain::clock::Timestamp;
 use domain::id::{FactoryOrderId, TagId, UrlTemplateId};
-use inlay::{MacFrom, Mirror, Uid};
+use inlay::technology::Mode;
+use inlay::{MacFrom, Mirror, Technology, Uid};
 
 /// The version with which a bureau writes its keys. It is the first one, because the bureau's chips
 /// are new.
 pub const BUREAU_VERSION: u8 = 1;
+
+/// Whether a bureau can encode chips of this technology, in this mode, for an order. It writes keys,
+/// which Tapdesk then has to replace.
+pub fn is_orderable(technology: Technology, mode: Mode) -> bool {
+    crate::is_encodable(technology) && technology.rolls() && mode == Mode::Aes
+}
 
 /// How the chips of an order write their URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

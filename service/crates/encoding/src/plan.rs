@@ -134,6 +134,12 @@ pub fn is_encodable(technology: Technology) -> bool {
     technology.family() == Family::Ntag424 || Memory::of(technology).is_some()
 }
 
+/// Whether Tapdesk can lock chips of this technology against writing. Chips with keys need no lock:
+/// they can be written only with their key.
+pub fn is_lockable(technology: Technology) -> bool {
+    is_encodable(technology) && !technology.rolls()
+}
+
 impl Plan {
     /// The bytes of a form.
     pub fn new(form: &Form) -> Result<Self, PlanError> {

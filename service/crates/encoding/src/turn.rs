@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use super::{Encoding, EncodingOutcome, Goal, Reason, StateWord};
+use super::{Reason, StateWord};
 use domain::id::{EncodingId, TagId};
 
 /// Most bytes of one answer: a short APDU with its status.
@@ -166,35 +166,5 @@ impl Answers {
     /// The answer to the command at `index`, if it came.
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         self.answers.get(index).map(|Bytes(bytes)| bytes.as_slice())
-    }
-}
-
-impl Encoding {
-    /// The present turn of the encoding; `None` before the encoding is stored.
-    pub fn turn(&self) -> Option<Turn> {
-        let slug = self.form.as_ref().map(|form| form.slug.clone());
-        let result = match (self.goal, self.state.outcome()) {
-            (Goal::Tag(tag_id), Some(EncodingOutcome { counter, .. })) => Some(Finished {
-                tag_id,
-                slug: slug.unwrap_or_default(),
-                url: self
-                    .progress
-                    .as_ref()
-                    .and_then(|of| of.url.clone())
-                    .unwrap_or_default(),
-                counter: *counter,
-            }),
-            _ => None,
-        };
-        let commands = self.progress.as_ref().map(|progress| &progress.commands);
-        Some(Turn {
-            id: self.id?,
-            seq: self.seq,
-            state: self.state.word(),
-            commands: commands.cloned().unwrap_or_default(),
-            step: super::machine::step(self),
-            reason: self.state.reason(),
-            result,
-        })
     }
 }

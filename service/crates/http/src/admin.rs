@@ -68,6 +68,11 @@ fn routes(purpose: Purpose) -> Routes {
         ))
         .admin(routes!(backup::run_schedule))
         .admin(routes!(settings::get, settings::update))
+        .admin(routes!(
+            settings::logo,
+            settings::set_logo,
+            settings::delete_logo
+        ))
         .read(routes!(tag_url::get))
         .read(routes!(tag_url::carried))
         .admin(routes!(tag_url::check))
@@ -158,6 +163,7 @@ fn routes(purpose: Purpose) -> Routes {
         .read(bounded(routes!(tags::attribute_keys)))
         .read(bounded(routes!(tags::get)))
         .tags(bounded(routes!(tags::update, tags::delete)))
+        .read(bounded(routes!(tags::encoding_sheet)))
         .tags(bounded(routes!(tags::release_slug)))
         .read(bounded(routes!(tags::variables::list)))
         .read(bounded(routes!(tags::variables::get)))
@@ -298,5 +304,43 @@ mod tests {
                 assert!(response.is_object(), "{name} does not document 404");
             }
         }
+    }
+
+    /// Listeners load a resource again if its kind has changed.
+    #[test]
+    fn a_kind_of_resource_is_a_part_of_the_api_and_needs_the_scope_that_reads_it() {
+        use domain::resource_kind::ResourceKind;
+
+        let document: Value = serde_json::from_str(&super::openapi().to_json().unwrap()).unwrap();
+        let mut reading = HashSet::new();
+        let mut writing = HashSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let Some(within) = path.strip_prefix("/admin/v1/") else {
+                continue;
+            };
+            let part = within.split('/').next().unwrap().to_owned();
+            for (method, operation) in item.as_object().unwrap() {
+                let scope = operation["security"][0]["token"][0].as_str();
+                if method == "get" {
+                    reading.insert((part.clone(), scope.unwrap_or_default().to_owned()));
+                } else {
+                    writing.insert(part.clone());
+                }
+            }
+        }
+        for kind in ResourceKind::ALL {
+            let name = kind.as_str().to_owned();
+            assert!(writing.remove(&name), "nothing changes {name}");
+            // The demo is of many kinds, and is shown as those.
+            if kind != ResourceKind::Demo {
+                let scope = kind.scope().as_str().to_owned();
+                assert!(reading.contains(&(name, scope)), "{kind:?}");
+            }
+        }
+        let mut others: Vec<_> = writing.into_iter().collect();
+        others.sort_unstable();
+        // They change no stored resource that is shown.
+        let known = ["clock", "labels", "own-reads", "test-taps", "verification"];
+        assert_eq!(others, known);
     }
 }

@@ -10,19 +10,17 @@ use std::collections::HashSet;
 use axum::http::StatusCode;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
-use utoipa::openapi::schema::{
-    ArrayBuilder, ArrayItems, KnownFormat, ObjectBuilder, SchemaFormat, Type,
-};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    self, ContentBuilder, OneOfBuilder, Ref, RefOr, Required, ResponseBuilder, Schema,
-    ServerBuilder,
+    self, ContentBuilder, Ref, RefOr, Required, ResponseBuilder, Schema, ServerBuilder,
 };
 use utoipa::{Modify, OpenApi, PartialSchema, ToSchema};
 
 pub(super) use patch::loosen;
 
 use super::auth::access::Audience;
+use super::envelope::Envelope;
 use super::error::Problem;
 use super::public;
 use app::payload::Payload;
@@ -41,6 +39,10 @@ use app::payload::Payload;
         public::data::data,
         public::media::media,
         public::stand_in::stand_in,
+        public::kit::script,
+        public::kit::page,
+        public::app_links::ios,
+        public::app_links::android,
         public::probes::health,
         public::probes::ready
     ),
@@ -89,7 +91,7 @@ impl Modify for AdminToken {
 /// Adds the answers that every operation can give, and the `Retry-After` header of 429 and 503.
 fn answers_of_all(path: &str, operation: &mut Operation) {
     let (media_type, body): (_, RefOr<Schema>) = if path.starts_with("/v2/") {
-        let envelope = Ref::from_schema_name(public::Envelope::name());
+        let envelope = Ref::from_schema_name(Envelope::name());
         ("application/json", envelope.into())
     } else if Audience::of(Some(path)) == Audience::Public {
         ("text/html", String::schema())
@@ -237,35 +239,3 @@ fn open_parts(document: &mut openapi::OpenApi) {
         }
     }
 }
-
-/// The body of the payload call: an object, or an empty array (specification 4.1).
-pub(super) struct PayloadOrNone;
-
-impl PartialSchema for PayloadOrNone {
-    fn schema() -> RefOr<Schema> {
-        // The array is always empty, but some tools do not support the schema `false` for its
-        // items.
-        let anything = ArrayItems::RefOrSchema(Box::new(Schema::default().into()));
-        let none = ArrayBuilder::new().items(anything).max_items(Some(0));
-        OneOfBuilder::new()
-            .item(openapi::Ref::from_schema_name("Payload"))
-            .item(none)
-            .into()
-    }
-}
-
-impl ToSchema for PayloadOrNone {}
-
-/// The schema of raw bytes.
-pub(super) struct Binary;
-
-impl PartialSchema for Binary {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
-            .into()
-    }
-}
-
-impl ToSchema for Binary {}

@@ -17,13 +17,16 @@ pub(super) use documented::{
     Addressed, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };
 
+use super::envelope::{Envelope, public_answer};
 use super::pages;
-use super::public::{Envelope, public_answer};
+use app::service::Service;
 use app::tap::TapError;
 use domain::field_error::FieldError;
 use domain::plural::counted;
 use domain::revision::{Changed, Revision};
 use domain::scope::Scope;
+use domain::settings::PlainPage;
+use domain::visitor::Visitor;
 use storage::StorageError;
 
 /// An error of the admin API.
@@ -290,9 +293,17 @@ pub(super) fn say_when_to_try_again(answer: &mut Response) {
     }
 }
 
-/// The answer for a path without a route, in the format of its part of the service.
-pub(super) fn no_such_route(path: &str) -> Response {
-    by_part(path, &ApiError::NotFound("route"))
+/// The answer for a path without a route, in the format of its part of the service. The page for
+/// people is their owner's.
+pub(super) fn no_such_route(service: &Service, path: &str, visitor: &Visitor) -> Response {
+    let error = ApiError::NotFound("route");
+    if path.starts_with("/v2/") || path.starts_with("/admin/") {
+        return by_part(path, &error);
+    }
+    let (status, which) = (error.status(), PlainPage::NotFound);
+    pages::owned(service, status, which, visitor, |words| {
+        (&words.nothing_title, &words.nothing)
+    })
 }
 
 /// The answer for a method that the route does not support.

@@ -2,27 +2,34 @@
 //!
 //! | Modules | Subject |
 //! |---|---|
-//! | `public` | taps, the two operations of a rolling key, forms, images, health |
+//! | `public` | taps, the two operations of a rolling key, forms, images, the page kit, apps of a host, health; the way to https |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
-//! | `auth` | the caller of a request: address, identity, token, rights |
+//! | `auth` | the caller of a request: its address, and whether it may call the route |
+//! | `admins` | the valid admin tokens, and their rights |
+//! | `clients` | an identity made from an address, which does not reveal it |
 //! | `countries` | the country of an address |
 //! | `rate_limiter` | the limit of refused calls per client |
 //! | `reserved` | paths that no URL template may match |
 //! | `error` | the only mapping from errors to statuses and codes |
-//! | `document` | the OpenAPI document |
+//! | `envelope` | the answers of the two operations of a rolling key |
+//! | `document`, `schema` | the OpenAPI document, and schemas of bodies that have no type |
 //! | `serve`, `state` | a router on a listener, and the state that only HTTP needs |
 
 mod admin;
+mod admins;
 mod auth;
 mod body;
+mod clients;
 mod countries;
 mod document;
+mod envelope;
 mod error;
 mod pages;
 mod picture;
 mod public;
 mod rate_limiter;
 mod reserved;
+mod schema;
 mod serve;
 mod state;
 mod traceparent;
@@ -42,7 +49,8 @@ use tracing::Instrument as _;
 pub use admin::openapi;
 pub use auth::origin::Peer;
 pub use countries::Countries;
-pub use serve::{Limits, listen, serve};
+pub use public::{plain_router, with_hsts};
+pub use serve::{Limits, listen, serve, serve_tls};
 pub use state::AppState;
 
 use auth::access::{self, Audience};
@@ -71,6 +79,18 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .route("/v2/interactions/data", any(public::data))
         .route("/media/{name}", get(public::media))
         .route("/stand-in", get(public::stand_in))
+        .route("/kit/1/tapdesk.js", get(public::kit_script))
+        .route("/kit/1", get(public::kit_page))
+        // As the script's address reads without its name.
+        .route("/kit/1/", get(public::kit_page))
+        .route(
+            "/.well-known/apple-app-site-association",
+            get(public::app_links::ios),
+        )
+        .route(
+            "/.well-known/assetlinks.json",
+            get(public::app_links::android),
+        )
         .route("/health", get(public::health))
         .route("/ready", get(public::ready));
     let router = match exposure {
@@ -134,7 +154,9 @@ async fn answer(
             }
             Err(refused) => refused,
         };
-        let mut answer = rate_limiter::limited(state, client, answer);
+        let limit = || state.as_service().settings().rate_limit;
+        let limits = &state.edge.rate_limits;
+        let mut answer = rate_limiter::limited(limits, limit, client, answer);
         if audience != Audience::Public {
             // Clients compare times with this one, not with their own clock, which may be wrong.
             let now = http_date(state.as_service().clock.now());

@@ -11,6 +11,8 @@ use app::service::{CachedTag, Service};
 use app::studio::{Shell, Words, own_language, plain, words};
 pub(super) use app::tap::nonce;
 use domain::experience::{Content, Theme};
+use domain::id::ExperienceId;
+use domain::settings::{Pages, PlainPage};
 use domain::visitor::Visitor;
 
 /// A page with a message.
@@ -22,24 +24,41 @@ pub(super) fn message(status: StatusCode, title: &str, text: &str) -> Response {
         logo: None,
         nonce: None,
     };
-    page(status, shell, &[text])
+    page(status, shell, None, &[text])
+}
+
+/// A plain page that is about no tag, in the language of the visitor and the look of its owner.
+/// `default` are the heading and the text without own ones.
+pub(super) fn owned(
+    service: &Service,
+    status: StatusCode,
+    which: PlainPage,
+    visitor: &Visitor,
+    default: impl Fn(&Words) -> (&str, &str),
+) -> Response {
+    let settings = service.settings();
+    let said = Said::of(&settings.pages, Some(which), visitor, "en", default);
+    branded(service, &settings.pages, status, &said, None)
 }
 
 /// A page with a message about a tag, in the language of the visitor and the theme of the
-/// experience.
+/// experience. `which` is the page whose text its owner can write.
 pub(super) fn tag(
     service: &Service,
     status: StatusCode,
     tag: &CachedTag,
     visitor: &Visitor,
+    which: Option<PlainPage>,
     text: impl Fn(&Words) -> &str,
 ) -> Response {
-    say(service, status, tag, visitor, |words| (None, text(words)))
+    say(service, status, tag, visitor, which, |words| {
+        (None, text(words))
+    })
 }
 
 /// The page for a phone that opened the test URL of the address.
 pub(super) fn reached(visitor: &Visitor) -> Response {
-    let language = own_language(&visitor.languages).unwrap_or("en");
+    let language = own_language(&visitor.languages, []).unwrap_or("en");
     let words = words(language);
     let shell = Shell {
         language,
@@ -48,7 +67,7 @@ pub(super) fn reached(visitor: &Visitor) -> Response {
         logo: None,
         nonce: None,
     };
-    page(StatusCode::OK, shell, &[&words.reached])
+    page(StatusCode::OK, shell, None, &[&words.reached])
 }
 
 /// A page that asks the visitor for another tap.
@@ -58,7 +77,7 @@ pub(super) fn tap_again(
     tag: &CachedTag,
     visitor: &Visitor,
 ) -> Response {
-    say(service, status, tag, visitor, |words| {
+    say(service, status, tag, visitor, None, |words| {
         (Some(&words.over_title), &words.over)
     })
 }
@@ -68,31 +87,85 @@ fn say(
     status: StatusCode,
     tag: &CachedTag,
     visitor: &Visitor,
+    which: Option<PlainPage>,
     say: impl Fn(&Words) -> (Option<&str>, &str),
 ) -> Response {
+    let settings = service.settings();
     let own = tag.language();
-    let language = own_language(&visitor.languages).unwrap_or(&own);
-    let (title, text) = say(words(language));
-    let unstyled = Theme::default();
+    let mut said = Said::of(&settings.pages, which, visitor, &own, |words| {
+        let (title, text) = say(words);
+        (title.unwrap_or_default(), text)
+    });
+    if said.title.is_empty() {
+        said.title = tag.shown_title();
+    }
     let theme = match tag
         .experience()
         .map(|experience| (&*experience.content, experience))
     {
-        Some((Content::Studio { theme, .. }, experience)) => Some((theme, experience)),
+        Some((Content::Studio { theme, .. }, experience)) => {
+            Some((theme, experience.version.experience_id))
+        }
         _ => None,
     };
-    let logo = theme.and_then(|(theme, experience)| {
-        let experience = experience.version.experience_id;
-        theme.logo.map(|logo| service.media.path(experience, logo))
-    });
+    branded(service, &settings.pages, status, &said, theme)
+}
+
+/// The texts of a plain page, in the best language for its visitor.
+struct Said<'a> {
+    language: &'a str,
+    title: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Said<'a> {
+    /// The own text of the page `which` in the visitor's language, else the `default` one. The
+    /// language is `fallback` if the visitor reads none in which there is a text.
+    fn of(
+        pages: &'a Pages,
+        which: Option<PlainPage>,
+        visitor: &Visitor,
+        fallback: &'a str,
+        default: impl Fn(&Words) -> (&str, &str),
+    ) -> Self {
+        let more = which.into_iter().flat_map(|which| pages.languages(which));
+        let language = own_language(&visitor.languages, more).unwrap_or(fallback);
+        let own = which.and_then(|which| pages.text(which, language));
+        let (title, text) = default(words(language));
+        Self {
+            language: own.map_or(language, |own| own.language.as_str()),
+            title: own.and_then(|own| own.heading.as_deref()).unwrap_or(title),
+            text: own.and_then(|own| own.text.as_deref()).unwrap_or(text),
+        }
+    }
+}
+
+/// A plain page in the look of its owner. The theme of an experience goes before it.
+fn branded(
+    service: &Service,
+    pages: &Pages,
+    status: StatusCode,
+    said: &Said<'_>,
+    experience: Option<(&Theme, ExperienceId)>,
+) -> Response {
+    let own = Theme {
+        accent: pages.accent,
+        ..Theme::default()
+    };
+    let logo = experience
+        .and_then(|(theme, id)| theme.logo.map(|logo| service.media.path(id, logo)))
+        .or_else(|| {
+            let logo = service.page_logo()?;
+            Some(format!("/media/{}", logo.file_name()))
+        });
     let shell = Shell {
-        language,
-        title: title.unwrap_or(tag.shown_title()),
-        theme: theme.map_or(&unstyled, |(theme, _)| theme),
+        language: said.language,
+        title: said.title,
+        theme: experience.map_or(&own, |(theme, _)| theme),
         logo: logo.as_deref(),
         nonce: None,
     };
-    page(status, shell, &[text])
+    page(status, shell, pages.name.as_deref(), &[said.text])
 }
 
 /// The page of a tag for a link preview: its title and description, without any effect of a tap.
@@ -104,7 +177,7 @@ pub(super) fn preview(tag: &CachedTag) -> Response {
         logo: None,
         nonce: None,
     };
-    page(StatusCode::OK, shell, &[tag.description()])
+    page(StatusCode::OK, shell, None, &[tag.description()])
 }
 
 /// The page of a studio experience. `nonce` allows its style and script. Its forms and script can
@@ -118,8 +191,8 @@ pub(super) fn experience(html: String, nonce: &str) -> Response {
 }
 
 /// A page without scripts. Its policy allows its one style by digest.
-fn page(status: StatusCode, shell: Shell<'_>, texts: &[&str]) -> Response {
-    let Ok(html) = plain(shell, texts) else {
+fn page(status: StatusCode, shell: Shell<'_>, name: Option<&str>, texts: &[&str]) -> Response {
+    let Ok(html) = plain(shell, name, texts) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let digest = STANDARD.encode(Sha256::digest(shell.style()));

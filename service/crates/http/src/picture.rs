@@ -1,4 +1,4 @@
-//! Pictures as answers: of pages to visitors, and of pages and groups to owners.
+//! Pictures as answers: of pages to visitors, and of pages, groups and the logo to owners.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};

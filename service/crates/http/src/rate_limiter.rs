@@ -16,9 +16,8 @@ use governor::nanos::Nanos;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 
-use super::auth::clients::network;
+use super::clients::network;
 use super::error::ApiError;
-use super::state::AppState;
 use domain::clock::{Clock, Millis};
 
 /// Operations with a separate count. Many clients can share one address: refused calls of one
@@ -139,13 +138,17 @@ pub(super) fn refused(operation: Operation, mut answer: Response) -> Response {
 }
 
 /// The layer around every route. It replaces the status of a marked answer by 429 if the client had
-/// too many of them, and passes all other answers.
-pub(super) fn limited(state: &AppState, client: IpAddr, mut answer: Response) -> Response {
+/// too many of them, and passes all other answers. `limit` is asked only for marked answers.
+pub(super) fn limited(
+    limits: &RateLimits,
+    limit: impl FnOnce() -> Option<u32>,
+    client: IpAddr,
+    mut answer: Response,
+) -> Response {
     let Some(Refused(operation)) = answer.extensions_mut().remove() else {
         return answer;
     };
-    let limit = state.as_service().settings().rate_limit;
-    let Some(seconds) = state.edge.rate_limits.count(operation, client, limit) else {
+    let Some(seconds) = limits.count(operation, client, limit()) else {
         return answer;
     };
     if operation == Operation::Admin {

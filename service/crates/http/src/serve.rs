@@ -26,12 +26,15 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::server::TlsStream;
+use tokio_rustls::{Accept, TlsAcceptor};
 use tower::ServiceExt as _;
 
 use super::auth::origin::Peer;
-use connections::Connections;
+use connections::{Connection, Connections};
 pub use listen::listen;
-use watched::{Answer, HeadTimer, Watched};
+use watched::{Answer, HeadTimer, Stream, Watched};
 
 /// File descriptors that connections may not use: they are for the database, webhooks and backups.
 const RESERVED: u64 = 32;
@@ -40,6 +43,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// How long connections that were accepted during the shutdown have to send the first byte of a
 /// request.
 const LAST_REQUESTS: Duration = Duration::from_millis(100);
+
+/// How long handshakes may still take that had begun when the listener closed: two round trips of a
+/// slow phone.
+const LAST_HANDSHAKES: Duration = Duration::from_secs(2);
 
 /// Limits for the connections of a listener.
 #[derive(Clone, Copy, Debug)]
@@ -124,9 +131,31 @@ pub async fn serve(
     limits: Limits,
     shutdown: impl Future<Output = Duration> + Send,
 ) -> io::Result<()> {
+    serve_over(listener, None, router, limits, shutdown).await
+}
+
+/// Like [`serve`], over TLS. A handshake has the same time limit as a head.
+pub async fn serve_tls(
+    listener: TcpListener,
+    tls: Arc<ServerConfig>,
+    router: Router,
+    limits: Limits,
+    shutdown: impl Future<Output = Duration> + Send,
+) -> io::Result<()> {
+    serve_over(listener, Some(tls.into()), router, limits, shutdown).await
+}
+
+async fn serve_over(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Limits,
+    shutdown: impl Future<Output = Duration> + Send,
+) -> io::Result<()> {
     let (stage, closing) = watch::channel(Stage::Open);
     let server = Server {
         listener,
+        tls,
         router,
         limits,
         closing: Closing(Some(closing)),
@@ -157,6 +186,8 @@ pub async fn serve(
 
 struct Server {
     listener: TcpListener,
+    /// `None` for a listener without TLS.
+    tls: Option<TlsAcceptor>,
     router: Router,
     limits: Limits,
     closing: Closing,
@@ -223,9 +254,78 @@ impl Server {
     fn answer(&self, stream: TcpStream, peer: SocketAddr) {
         // Answers are written in one piece, so waiting for more data only delays them.
         let _ = stream.set_nodelay(true);
-        let connection = self.connections.open();
+        let conversation = Conversation {
+            connection: self.connections.open(),
+            peer,
+            router: self.router.clone(),
+            closing: self.closing.clone(),
+            limits: self.limits,
+        };
+        match &self.tls {
+            None => drop(tokio::spawn(conversation.hold(stream))),
+            Some(tls) => {
+                let handshake = tls.accept(stream);
+                tokio::spawn(async move {
+                    if let Some(stream) = conversation.encrypted(handshake).await {
+                        conversation.hold(stream).await;
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// The requests of one connection, and their answers.
+struct Conversation {
+    connection: Connection,
+    peer: SocketAddr,
+    router: Router,
+    closing: Closing,
+    limits: Limits,
+}
+
+impl Conversation {
+    /// The connection after its handshake; `None` if it fails, or does not end in time. A connection
+    /// that has sent no request yet is closed if descriptors run short.
+    async fn encrypted(&self, handshake: Accept<TcpStream>) -> Option<TlsStream<TcpStream>> {
+        let activity = &self.connection.activity;
+        let mut handshake = pin!(timeout(self.limits.head, handshake));
+        let ended = tokio::select! {
+            ended = handshake.as_mut() => ended,
+            () = activity.asked_to_close() => {
+                if !self.closing.is_leaving() {
+                    return None;
+                }
+                let last = timeout(LAST_HANDSHAKES, handshake.as_mut()).await;
+                last.unwrap_or_else(Err)
+            }
+        };
+        match ended {
+            Ok(Ok(stream)) => {
+                if activity.was_asked_to_close() {
+                    let _ = timeout(LAST_REQUESTS, stream.socket().readable()).await;
+                    activity.ask_to_close();
+                }
+                Some(stream)
+            }
+            Ok(Err(error)) => {
+                tracing::debug!("a handshake failed: {error}");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Answers the requests of the connection until it ends.
+    async fn hold(self, stream: impl Stream) {
+        let Self {
+            connection,
+            peer,
+            router,
+            closing,
+            limits,
+        } = self;
         let activity = Arc::clone(&connection.activity);
-        let (router, closing) = (self.router.clone(), self.closing.clone());
         let service = service_fn({
             let activity = Arc::clone(&activity);
             move |mut request: Request<Incoming>| {
@@ -247,38 +347,36 @@ impl Server {
         let mut http = http1::Builder::new();
         http.timer(HeadTimer {
             activity: Arc::clone(&activity),
-            head: self.limits.head,
+            head: limits.head,
         })
-        .header_read_timeout(self.limits.idle)
+        .header_read_timeout(limits.idle)
         // A client that sends no more can still read. The service completes its request, so it must
         // get the answer.
         .half_close(true)
         .max_headers(64);
         let stream = Watched { stream, activity };
         let answering = http.serve_connection(TokioIo::new(stream), service);
-        tokio::spawn(async move {
-            let mut answering = pin!(answering);
-            let ended = loop {
-                tokio::select! {
-                    // Poll the connection first: bytes that have arrived already are a request and
-                    // must be answered.
-                    biased;
-                    ended = answering.as_mut() => break ended,
-                    () = connection.activity.asked_to_close() => {
-                        // It may have been polled just before it was asked. Only this poll looks
-                        // for a request that the runtime does not know of yet.
-                        if let Some(ended) = answering.as_mut().now_or_never() {
-                            break ended;
-                        }
-                        if !connection.activity.has_begun() {
-                            answering.as_mut().graceful_shutdown();
-                        }
+        let mut answering = pin!(answering);
+        let ended = loop {
+            tokio::select! {
+                // Poll the connection first: bytes that have arrived already are a request and
+                // must be answered.
+                biased;
+                ended = answering.as_mut() => break ended,
+                () = connection.activity.asked_to_close() => {
+                    // It may have been polled just before it was asked. Only this poll looks
+                    // for a request that the runtime does not know of yet.
+                    if let Some(ended) = answering.as_mut().now_or_never() {
+                        break ended;
+                    }
+                    if !connection.activity.has_begun() {
+                        answering.as_mut().graceful_shutdown();
                     }
                 }
-            };
-            if let Err(error) = ended {
-                tracing::debug!("a connection ended early: {error}");
             }
-        });
+        };
+        if let Err(error) = ended {
+            tracing::debug!("a connection ended early: {error}");
+        }
     }
 }

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-use super::auth::admins::Admins;
-use super::auth::clients::Clients;
+use super::admins::Admins;
+use super::clients::Clients;
 use super::countries::Countries;
 use super::rate_limiter::RateLimits;
 use app::service::{Service, Shared};

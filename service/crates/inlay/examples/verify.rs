@@ -1,16 +1,13 @@
-//! `verify URL KEY [KEY]` verifies a tap with the file key, and the meta key if it is another one. It
-//! finds the template by itself, so it does not check the URL's host.
+//! `verify URL KEY [KEY]` verifies a tap with the file key, and the meta key if it is another one.
+//! It finds the template by itself, and does not check the host. Accept each counter only once.
 
 use inlay::key::SomeKey;
 use inlay::solver::{Puzzle, solve};
 
-fn main() {
+fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let verdict = verdict(&arguments).unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(1)
-    });
-    println!("{verdict}");
+    println!("{}", verdict(&arguments)?);
+    Ok(())
 }
 
 fn verdict(arguments: &[String]) -> Result<String, String> {
@@ -18,23 +15,13 @@ fn verdict(arguments: &[String]) -> Result<String, String> {
         return Err("Usage: verify URL KEY [KEY]. Quote the URL: shells cut it at &.".into());
     };
     let keys: Result<Vec<_>, _> = keys.iter().map(|key| SomeKey::from_hex(key)).collect();
-    let puzzle = Puzzle {
-        urls: &[url],
-        keys: &keys.map_err(|error| format!("A key cannot be read: {error}."))?,
-        master_keys: &[],
-    };
-    let found = solve(&puzzle, &mut || true).candidates;
-    match found.iter().find(|one| one.proved_by > 0) {
+    let keys = keys.map_err(|error| format!("A key cannot be read: {error}."))?;
+    let found = solve(&Puzzle::of(&[url], &keys), &mut || true).candidates;
+    let proved = found.iter().find(|one| one.proved_by > 0);
+    match proved.map(|one| one.reads[0]) {
+        Some((Some(uid), Some(n @ 1..))) => Ok(format!("Genuine. UID {uid}, counter {n}.")),
+        Some(_) => Err("Not genuine: always the same. Switch on the chip's mirrors.".into()),
         None => Err("Not genuine. Check the keys, and paste the URL as the chip wrote it.".into()),
-        Some(proved) => match proved.reads[0] {
-            (Some(uid), Some(counter @ 1..)) => Ok(format!(
-                "Genuine. UID {uid}, counter {counter}. Accept each counter only once."
-            )),
-            _ => Err(
-                "Not genuine: always the same. Switch on the chip's UID and counter mirrors."
-                    .into(),
-            ),
-        },
     }
 }
 

@@ -212,12 +212,12 @@ mod tests {
                         prop_assert!(model.insert(counter));
                         state = next;
                     }
-                    Acceptance::Replayed { last: told } => {
-                        prop_assert_eq!(told, last);
+                    Acceptance::Replayed { last: reported } => {
+                        prop_assert_eq!(reported, last);
                         prop_assert!(model.contains(&counter) || last - counter >= 64);
                     }
-                    Acceptance::OutOfOrder { last: told } => {
-                        prop_assert_eq!(told, last);
+                    Acceptance::OutOfOrder { last: reported } => {
+                        prop_assert_eq!(reported, last);
                         prop_assert!(!model.contains(&counter) && counter <= last);
                     }
                 }

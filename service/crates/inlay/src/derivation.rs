@@ -2,6 +2,7 @@
 
 mod boltcard;
 mod ntag424_crate;
+mod schemes;
 mod sdm_backend;
 
 use std::fmt;
@@ -10,8 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::Uid;
 use crate::diversify::{DiversificationInput, MasterKey};
-use crate::key::{AesKey, Keys};
-use crate::session::cmac;
+use crate::key::{AesKey, Keys, cmac};
 #[cfg(feature = "openapi")]
 use crate::text::text_schema;
 
@@ -74,7 +74,6 @@ pub enum Derivation {
 }
 
 /// The longest master key, in bytes: HMAC-SHA256 hashes longer ones anyway.
-#[cfg(feature = "serde")]
 const MASTER_MAX: usize = 64;
 
 // serde's derive also accepts a number in place of a variant's name. These impls accept only the
@@ -98,12 +97,10 @@ impl serde::Serialize for Derivation {
     }
 }
 
-#[cfg(feature = "serde")]
 const fn first() -> u8 {
     1
 }
 
-#[cfg(feature = "serde")]
 const fn second() -> u8 {
     2
 }
@@ -261,10 +258,8 @@ impl Derivation {
     /// [`MasterLengthError`] if the scheme needs an AES key and the master key does not have 16
     /// bytes.
     pub fn check(&self, master: &MasterSecret) -> Result<(), MasterLengthError> {
-        match self {
-            Self::SdmBackend { .. } => Ok(()),
-            _ => master.aes().map(drop),
-        }
+        let fits = self.master_bytes().contains(&master.0.len());
+        fits.then_some(()).ok_or(MasterLengthError)
     }
 
     /// Whether deriving takes milliseconds. Then the result is stored, and never computed on a tap.

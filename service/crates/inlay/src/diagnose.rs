@@ -16,8 +16,10 @@ use crate::Uid;
 use crate::code::{Code, Mirrored};
 use crate::diversify::MasterKey;
 use crate::key::{AesKey, Keys};
-use crate::session::{self, PiccData, Purpose, mac_session_key, sdmmac, session_key};
 use crate::technology::ntag424;
+use crate::technology::ntag424::session::{
+    self, PiccData, Purpose, mac_session_key, sdmmac, session_key,
+};
 use crate::verify::Candidate;
 
 pub use finding::{Absent, Finding, KeyIs, Slot};

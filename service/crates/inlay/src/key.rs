@@ -1,6 +1,8 @@
 //! The AES keys of an inlay. They are zeroized when dropped and never appear in output; only their
 //! [`KeyCheck`] is shown.
 
+mod mac;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,10 +12,11 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::session::cmac;
 #[cfg(feature = "openapi")]
 use crate::text::text_schema;
 use crate::text::{as_text, hex};
+
+pub use mac::cmac;
 
 /// An AES-128 key. Comparison takes constant time. `Debug` shows nothing of the key, and there is
 /// no `Display` and no `Serialize`. JSON only reads it, as 32 hex digits.

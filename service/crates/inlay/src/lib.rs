@@ -95,7 +95,6 @@
 //! | [`originality`] | the signature over a chip's UID |
 //! | [`pasted`] | the URLs in a text from mail or a web page |
 //! | [`code`], [`verify`] | a code of the canonical form `?uid=...&token=...`, and the inlay that made it |
-//! | [`session`] | the cryptography of one read of an NTAG 424 DNA in AES mode |
 //! | [`virtual_inlay`] | an inlay in software |
 //!
 //! # Limits
@@ -124,12 +123,12 @@
 //!
 //! | Algorithm | Source | Item |
 //! |---|---|---|
-//! | AES-CMAC | NIST SP 800-38B | [`session::cmac`] |
+//! | AES-CMAC | NIST SP 800-38B | [`key::cmac`] |
 //! | PICC data | data sheet section 9.3.4, AN12196 section 3 | [`technology::ntag424::MetaKey`] |
-//! | Session keys in AES mode | data sheet section 9.3.9.1 | [`session::session_key`] |
+//! | Session keys in AES mode | data sheet section 9.3.9.1 | [`technology::ntag424::session::session_key`] |
 //! | Session vector in LRP mode | data sheet section 9.3.9.2 | [`technology::ntag424::lrp::session_vector`] |
 //! | LRP, LRICB and CMAC over LRP | AN12304 | [`technology::ntag424::lrp`] |
-//! | SDMMAC | data sheet section 9.3.8 | [`session::sdmmac`] |
+//! | SDMMAC | data sheet section 9.3.8 | [`technology::ntag424::session::sdmmac`] |
 //! | Encrypted file data | data sheet section 9.3.6 | [`technology::ntag424::Session`] |
 //! | Layouts and offsets of mirrors | data sheet sections 9.3.3 to 9.3.7, tables 69 and 71 | [`template`] |
 //! | NDEF messages | NFC Forum NDEF 1.0, RTDs URI, Text and Smart Poster 1.0 | [`ndef`] |
@@ -170,7 +169,6 @@ pub mod key;
 pub mod ndef;
 pub mod originality;
 pub mod pasted;
-pub mod session;
 pub mod slug;
 pub mod solver;
 pub mod technology;

@@ -80,7 +80,7 @@ pub enum Record {
         /// The poster's records: its URI and its titles.
         records: Vec<Record>,
     },
-    /// An empty record.
+    /// A record without type and payload.
     Empty,
     /// A record of any other type.
     Other {

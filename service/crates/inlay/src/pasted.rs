@@ -1,30 +1,44 @@
 //! URLs in a text that somebody pasted. Mail, chats and web pages change URLs: `&amp;` for `&`,
 //! `=3D` for `=`, lines that end with `=`, brackets around the URL and a full stop after it. No
-//! chip writes any of these.
+//! chip writes any of these. Apps for NFC show the bytes of a chip instead of its URL.
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | `broken` | URLs in pieces between spaces and lines |
 //! | `capitals` | schemes and hosts in capitals |
+//! | `dump` | the bytes of a chip, written in hex |
+//! | `ends` | where a URL ends within a text |
 //! | `escapes` | characters that web pages, mail and programs escape |
 //! | `notes` | the differences between the text and the URLs, in words |
-//! | `separators` | encoded separators of the query, and a slash behind it |
+//! | `schemes` | schemes that are missing or mistyped |
+//! | `separators` | encoded separators of the query, and marks behind it |
+//! | `split` | the URLs of a text, and the words between them |
 //! | `tracking` | parameters that apps and campaigns append |
 //! | `unused` | the pieces of the text that were not used, each with its reason |
 
+mod broken;
 mod capitals;
+mod dump;
+mod ends;
 mod escapes;
 mod notes;
+mod schemes;
 mod separators;
+mod split;
 mod tracking;
 mod unused;
 
+use crate::uid;
 pub use notes::Note;
 pub use unused::{Unusable, Unused};
 
 /// The most URLs that are read from a text.
 pub const URLS_MAX: usize = 5;
-/// The fewest hex digits in a row that look like a value of a chip: those of a UID.
-const VALUE_MIN: usize = 14;
+/// The fewest hex digits in a row that look like a value of a chip. A shorter run may be a word or
+/// a number of the owner, which must stay as it is.
+const VALUE_MIN: usize = uid::DIGITS;
+/// The fewest characters of a value before a mark that ends it: those of the shortest code.
+const CODE_MIN: usize = 8;
 
 /// A way to read the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,23 +56,23 @@ pub struct Reading {
 /// right: a value of a chip may begin with `3D`, and a word next to a URL may look like a piece of
 /// it.
 pub fn readings(text: &str) -> Vec<Reading> {
+    ways_to_read(text, false)
+}
+
+/// The ways to read the text; with `adds_schemes`, also with the schemes that it lacks.
+fn ways_to_read(text: &str, adds_schemes: bool) -> Vec<Reading> {
     let text = text.replace("\r\n", "\n");
     let mut notes = Vec::new();
+    let text = noted(&mut notes, Note::Bytes, dump::text(&text));
     let text = noted(&mut notes, Note::Invisible, escapes::invisible(&text));
-    let text = noted(&mut notes, Note::SoftBreak, soft_breaks(&text));
-    let text = noted(&mut notes, Note::Entities, escapes::entities(&text));
-    let text = noted(&mut notes, Note::Escapes, escapes::of_programs(&text));
-    let plain = Reading {
-        notes,
-        ..Reading::default()
-    };
-    let mut readings = Vec::new();
-    if let Some(unwrapped) = escapes::unwrapped(&text) {
-        let mut wrapped = plain.clone();
-        wrapped.notes.push(Note::Wrapped);
-        readings.extend(ways(&unwrapped, &wrapped));
+    let (soft, has_soft_breaks) = soft_breaks(&text);
+    let with_soft = notes.iter().cloned();
+    let with_soft = with_soft.chain(has_soft_breaks.then_some(Note::SoftBreak));
+    let mut readings = unescaped(&soft, with_soft.collect(), adds_schemes);
+    if has_soft_breaks {
+        // The `=` before a value can be the end of a line, too.
+        readings.extend(unescaped(&text, notes, adds_schemes));
     }
-    readings.extend(ways(&text, &plain));
     let readings = readings.into_iter().flat_map(|reading| {
         let separated = separators::read(&reading);
         separated.into_iter().chain([reading])
@@ -66,11 +80,43 @@ pub fn readings(text: &str) -> Vec<Reading> {
     readings.collect()
 }
 
+/// The ways to read a text whose lines are whole.
+fn unescaped(text: &str, mut notes: Vec<Note>, adds_schemes: bool) -> Vec<Reading> {
+    let text = noted(&mut notes, Note::Entities, escapes::entities(text));
+    let text = noted(&mut notes, Note::Escapes, escapes::of_programs(&text));
+    let plain = Reading {
+        notes,
+        ..Reading::default()
+    };
+    let with = |note: Note| {
+        let mut reading = plain.clone();
+        reading.notes.push(note);
+        reading
+    };
+    let mut readings = Vec::new();
+    if let Some(unwrapped) = escapes::unwrapped(&text) {
+        readings.extend(ways(&unwrapped, &with(Note::Wrapped)));
+    }
+    let completed = adds_schemes.then(|| schemes::completed(&text)).flatten();
+    let completed = completed.map(|text| ways(&text, &with(Note::Scheme)));
+    let completed = completed.unwrap_or_default();
+    let plain = ways(&text, &plain);
+    // Beside a web address, words that look like one are used only if a MAC proves it.
+    if split::has_web_address(&text) {
+        readings.extend(plain);
+        readings.extend(completed);
+    } else {
+        readings.extend(completed);
+        readings.extend(plain);
+    }
+    readings
+}
+
 /// The ways to read several texts together, with the URLs of all of them: at most [`URLS_MAX`], and
 /// the others are named. Parameters that apps append are left out first: with them, the URLs are
-/// those of one visit, not of the chip.
+/// those of one visit, not of the chip. Missing schemes are completed.
 pub fn readings_of(texts: &[String]) -> Vec<Reading> {
-    let texts: Vec<_> = texts.iter().map(|text| readings(text)).collect();
+    let texts: Vec<_> = texts.iter().map(|text| ways_to_read(text, true)).collect();
     let ways = texts.iter().map(Vec::len).max().unwrap_or_default();
     let together = (0..ways).flat_map(|way| {
         let mut all = Reading::default();
@@ -106,7 +152,7 @@ fn limited(mut reading: Reading) -> Reading {
 
 /// The ways to read a text without escapes.
 fn ways(text: &str, plain: &Reading) -> Vec<Reading> {
-    let raw = split(text, plain.clone(), false);
+    let raw = split::urls(text, plain.clone(), false);
     let mut readings = vec![raw];
     if let Some(decoded) = quoted_printable(&readings[0].urls) {
         // One value can begin with 3D by chance, but hardly two of them.
@@ -116,7 +162,7 @@ fn ways(text: &str, plain: &Reading) -> Vec<Reading> {
         reading.urls = decoded.urls;
         readings.insert(usize::from(!is_clear), reading);
     }
-    let joined = split(text, plain.clone(), true);
+    let joined = split::urls(text, plain.clone(), true);
     if joined.urls != readings[0].urls && joined.notes.contains(&Note::Spaces) {
         readings.push(joined);
     }
@@ -195,82 +241,6 @@ const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Takes the URLs out of a text. With `joins`, pieces after spaces belong to the URL before them if
-/// they look like a continuation.
-fn split(text: &str, mut reading: Reading, joins: bool) -> Reading {
-    if !text.contains("://") {
-        reading.urls.push(text.trim().to_owned());
-        return reading;
-    }
-    let (text, are_bracketed) = bracketed(text);
-    if are_bracketed {
-        reading.notes.push(Note::Spaces);
-    }
-    let mut is_around = false;
-    let mut words = Words::default();
-    let ends = |c: char| {
-        c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | '|' | '«' | '»' | '“' | '”' | '„')
-    };
-    for piece in text.split(ends).filter(|piece| !piece.is_empty()) {
-        if !piece.contains("://") {
-            match reading.urls.last_mut() {
-                Some(url) if joins && continues(url, piece) => {
-                    url.push_str(piece);
-                    reading.notes.push(Note::Spaces);
-                }
-                _ => {
-                    words.add(piece);
-                    is_around = true;
-                }
-            }
-            continue;
-        }
-        for url in several(piece) {
-            let address = url.find("://").unwrap_or_default();
-            let scheme = url.as_bytes()[..address].iter().rev();
-            let start = address - scheme.take_while(|byte| is_scheme_byte(**byte)).count();
-            let (before, whole) = url.split_at(start);
-            let end = whole.trim_end_matches(|c: char| ".,;:!?'()[]{}*…".contains(c));
-            is_around |= start > 0 || end.len() < whole.len();
-            if escapes::is_shortened(end, &whole[end.len()..]) {
-                reading.notes.push(Note::Shortened);
-            }
-            words.add(before);
-            words.end_in(&mut reading.unused);
-            reading.urls.push(end.to_owned());
-        }
-    }
-    words.end_in(&mut reading.unused);
-    without_repeated(&mut reading);
-    if is_around {
-        reading.notes.push(Note::Around);
-    }
-    reading.notes.dedup();
-    reading
-}
-
-/// Words between URLs.
-#[derive(Default)]
-struct Words(String);
-
-impl Words {
-    fn add(&mut self, piece: &str) {
-        if !self.0.is_empty() {
-            self.0.push(' ');
-        }
-        self.0 += piece;
-    }
-
-    /// Ends the piece of text that has these words. Punctuation is none.
-    fn end_in(&mut self, unused: &mut Vec<Unused>) {
-        let words = std::mem::take(&mut self.0);
-        let words = words.trim_matches(|c: char| !c.is_alphanumeric());
-        if !words.is_empty() {
-            unused.push(Unused::new(words, Unusable::Words));
-        }
-    }
-}
-
 /// Leaves each URL in the reading once.
 fn without_repeated(reading: &mut Reading) {
     for url in std::mem::take(&mut reading.urls) {
@@ -280,66 +250,6 @@ fn without_repeated(reading: &mut Reading) {
             reading.urls.push(url);
         }
     }
-}
-
-/// The text without the white space inside of `<...>`, which belongs to no URL (RFC 3986,
-/// appendix C), and whether there was any.
-fn bracketed(text: &str) -> (String, bool) {
-    let mut whole = String::new();
-    let mut is_changed = false;
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('<')
-        && let Some((inside, after)) = behind.split_once('>')
-    {
-        let scheme = inside.trim_start().split_once("://");
-        let is_url = scheme.is_some_and(|(scheme, rest)| {
-            scheme.bytes().all(is_scheme_byte) && !rest.contains("://")
-        });
-        whole += before;
-        whole.push('<');
-        if is_url {
-            let inside = inside.trim();
-            is_changed |= inside.contains(char::is_whitespace);
-            whole.extend(inside.split_whitespace());
-        } else {
-            whole += inside;
-        }
-        whole.push('>');
-        rest = after;
-    }
-    (whole + rest, is_changed)
-}
-
-/// Whether a piece of text continues the URL before it: as a value of hex digits, or with the next
-/// parameter.
-fn continues(url: &str, piece: &str) -> bool {
-    let is_query = |b: u8| b.is_ascii_alphanumeric() || b"&=_-~%.".contains(&b);
-    let is_hex = piece.bytes().all(|b| b.is_ascii_hexdigit());
-    let is_part = piece.bytes().all(is_query);
-    let is_open = url.contains('?') && !url.contains('#');
-    is_open && is_part && (is_hex && piece.len() >= 4 || piece.contains('='))
-}
-
-/// The URLs of a piece of text without white space: a list has commas between them, and a link in
-/// Markdown has brackets.
-fn several(piece: &str) -> Vec<&str> {
-    let mut urls = Vec::new();
-    let mut rest = piece;
-    let lower = piece.to_ascii_lowercase();
-    // `rest` is the end of `piece`.
-    let begins = |rest: &str| {
-        let rest = &lower[lower.len() - rest.len()..];
-        rest.starts_with("http://") || rest.starts_with("https://")
-    };
-    while let Some((at, _)) = rest.match_indices(['h', 'H']).find(|&(at, _)| {
-        let is_next = rest[..at].ends_with([',', ';', '(']) && rest[..at].contains("://");
-        is_next && begins(&rest[at..])
-    }) {
-        urls.push(&rest[..at]);
-        rest = &rest[at..];
-    }
-    urls.push(rest);
-    urls
 }
 
 #[cfg(test)]

@@ -66,6 +66,17 @@ pub struct Puzzle<'a> {
     pub master_keys: &'a [MasterSecret],
 }
 
+impl<'a> Puzzle<'a> {
+    /// The question without master keys.
+    pub const fn of(urls: &'a [&'a str], keys: &'a [SomeKey]) -> Self {
+        Self {
+            urls,
+            keys,
+            master_keys: &[],
+        }
+    }
+}
+
 /// The certainty of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {

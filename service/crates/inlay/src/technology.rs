@@ -3,6 +3,8 @@
 
 mod access;
 mod direct_mac;
+mod forms;
+mod keys;
 pub mod ntag21x;
 pub mod ntag22x;
 pub mod ntag424;

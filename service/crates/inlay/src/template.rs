@@ -37,12 +37,11 @@ pub use filled::{Filled, MalformedCode};
 pub use layout::{Layout, LayoutError};
 pub use overlap::RouteSegment;
 pub use ranking::{ASKED_MAX, ranked};
-pub use request::host_without_port;
-pub use request::{Addressed, Decoded, Request};
+pub use request::{Addressed, Decoded, Request, host_name, host_without_port};
 pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
+pub use syntax::is_scheme;
 
 use syntax::Parts;
-pub(crate) use syntax::is_scheme;
 
 /// A placeholder of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,6 +9,12 @@ use crate::text::{as_text, hex};
 /// bytes begins with a manufacturer's number, and no manufacturer has this one.
 pub const RANDOM_ID: u8 = 0x08;
 
+/// The hex digits of a [`Uid`] as text.
+pub(crate) const DIGITS: usize = 14;
+/// The lengths that the UID of a card can have, in bytes (ISO/IEC 14443-3, section 6.5.4). Every chip
+/// that can be an inlay has 7.
+pub const LENGTHS: [usize; 3] = [4, 7, 10];
+
 /// Whether a UID of 4, 7 or 10 bytes is random each time the chip is powered.
 pub const fn is_random(uid: &[u8]) -> bool {
     matches!(uid, [RANDOM_ID, _, _, _])
@@ -20,6 +26,9 @@ pub const fn is_random(uid: &[u8]) -> bool {
 pub struct Uid([u8; 7]);
 
 impl Uid {
+    /// The number of bytes.
+    pub const LENGTH: usize = 7;
+
     /// From the bytes, in the order in which the chip sends them.
     pub const fn from_bytes(bytes: [u8; 7]) -> Self {
         Self(bytes)

@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 use crate::code::{Code, Malformed, Mirrored};
 use crate::key::{AesKey, Keys};
-use crate::session::{PiccData, mac_session_key, sdmmac};
+use crate::technology::ntag424::session::{PiccData, mac_session_key, sdmmac};
 use crate::{MacFrom, Mirror, Uid};
 
 /// An inlay that makes rolling codes, with its configuration.

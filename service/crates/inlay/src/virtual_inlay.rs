@@ -3,7 +3,7 @@
 
 use crate::code::{COUNTER_MAX, Code, Mirrored};
 use crate::key::Keys;
-use crate::session::{PiccData, mac_session_key, sdmmac};
+use crate::technology::ntag424::session::{PiccData, mac_session_key, sdmmac};
 use crate::{MacFrom, Mirror, Uid};
 
 /// A chip's configuration and its read counter.

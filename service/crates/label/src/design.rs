@@ -1,16 +1,20 @@
 //! The design of labels, as a request has it, and its checks.
 
+mod ready;
+
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::code::Level;
 use crate::face::{self, SIDE_MAX_MM, TEXT_MIN_MM};
 use crate::logo::Picture;
-use crate::printer::Ready;
 use crate::sheet::Sheet;
+use crate::volumes::PDF_LABELS_MAX;
 use domain::field_error::FieldError;
 use domain::macros::{Template, check_of_label};
 use domain::strict_json;
+pub(crate) use ready::too_long;
+pub use ready::{Label, Ready};
 
 /// Shortest side of a label, in millimetres. The shortest code needs more.
 const SIDE_MIN_MM: f64 = 5.0;
@@ -172,6 +176,7 @@ impl Design {
             logo,
             texts: self.templates()?,
             dots_per_mm,
+            pdf_labels_max: PDF_LABELS_MAX,
         })
     }
 

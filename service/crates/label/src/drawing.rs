@@ -4,10 +4,10 @@ use cosmic_text::skrifa::outline::OutlinePen;
 use tiny_skia::{Path, PathBuilder};
 
 use crate::code::Code;
+use crate::design::{Label, Ready, too_long, too_small};
 use crate::face::{self, Area, Face, LINE_HEIGHT, TEXT_MAX_MM, TEXT_MIN_MM};
 use crate::lettering::{Lettering, Line};
 use crate::logo::{Picture, free_modules};
-use crate::printer::{Label, Ready};
 use domain::field_error::FieldError;
 
 /// Distance from the top of a line to its baseline, by its size.
@@ -38,9 +38,9 @@ impl Drawing {
         let modules = ready.modules(label)?;
         let lines = ready.texts.len();
         let face = face::face(ready.label_mm, lines, modules, ready.dot_mm())
-            .ok_or_else(|| crate::design::too_small(ready, modules))?;
+            .ok_or_else(|| too_small(ready, modules))?;
         let free = ready.logo.as_ref().map_or(0, |_| free_modules(modules));
-        let code = Code::new(&label.url, ready.level, free).map_err(crate::printer::too_long)?;
+        let code = Code::new(&label.url, ready.level, free).map_err(too_long)?;
         let lines = match face.text {
             Some(area) => lines_in(area, face.below, lettering, &label.texts),
             None => Vec::new(),
@@ -120,7 +120,7 @@ fn lines_in(
     placed.collect()
 }
 
-/// Collects outlines, downwards.
+/// Collects the outlines of glyphs. Fonts count upwards, and labels downwards.
 #[derive(Default)]
 struct Pen {
     path: PathBuilder,

@@ -10,9 +10,12 @@
 //! | `logo` | the picture in the middle of a code |
 //! | `lettering` | lines of text in any script |
 //! | `drawing` | one label, ready for every format |
+//! | `printer` | the file with all labels, piece by piece |
 //! | `pdf`, `svg`, `raster`, `zpl` | the formats |
+//! | `volumes`, `archive` | how labels are split into PDFs, and the ZIP of files |
 //! | `png_file` | pixels as a PNG, also of other pictures than labels |
 
+mod archive;
 mod code;
 mod design;
 mod drawing;
@@ -21,16 +24,18 @@ mod lettering;
 mod logo;
 mod pdf;
 mod png_file;
+mod print_error;
 mod printer;
 mod raster;
 mod sheet;
 mod svg;
+mod volumes;
 mod zpl;
 
 pub use code::{Code, CodeError, Level, modules_of};
-pub use design::{Colour, Design, Dpi, Format, Logo, Qr};
+pub use design::{Colour, Design, Dpi, Format, Label, Logo, Qr, Ready};
 pub use lettering::Lettering;
-pub use pdf::LABELS_MAX as PDF_LABELS_MAX;
 pub use png_file::png_of;
-pub use printer::{Label, PrintError, Printer, Ready, Survey};
+pub use print_error::PrintError;
+pub use printer::{Printer, Survey};
 pub use sheet::{PageSize, Place, Sheet};

@@ -1,7 +1,7 @@
 //! PDF. The code of a label is one path, its text is text, and a logo is in the file once.
 //!
-//! A PDF ends with a table of its parts, so it is complete before it is sent. [`LABELS_MAX`] bounds
-//! its memory.
+//! A PDF ends with a table of its parts, so it is complete before it is sent. The number of its labels
+//! is bounded: see `volumes`.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,11 @@ use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 
 use crate::code::Bar;
+use crate::design::Ready;
 use crate::drawing::{Drawing, PlacedLine};
 use crate::lettering::{Glyph, Lettering};
-use crate::printer::{PrintError, Ready};
+use crate::print_error::PrintError;
 
-/// Most labels in one PDF: about 5 kB each until it is complete.
-pub const LABELS_MAX: usize = 10_000;
 /// Points in a millimetre.
 const POINTS: f64 = 72.0 / 25.4;
 
@@ -36,7 +35,8 @@ pub(crate) struct Pdf {
 }
 
 impl Pdf {
-    pub(crate) fn new(ready: &Ready) -> Self {
+    /// Begins a PDF with the label of this number, from 0.
+    pub(crate) fn new(ready: &Ready, number: u64) -> Self {
         let mut document = Document::new();
         let metadata = Metadata::new()
             .title("Labels".to_owned())
@@ -48,7 +48,7 @@ impl Pdf {
             fonts: HashMap::new(),
             logo: logo.map(|logo| Image::from_rgba8(logo.rgba.clone(), logo.width, logo.height)),
             page: Vec::new(),
-            number: 0,
+            number,
         }
     }
 
@@ -59,17 +59,13 @@ impl Pdf {
         lettering: &mut Lettering,
         drawing: Drawing,
     ) -> Result<(), PrintError> {
-        let page = |number| match &ready.sheet {
-            Some(sheet) => sheet.place(ready.label_mm, number).page,
-            None => number,
-        };
         let at_mm = match &ready.sheet {
             Some(sheet) => sheet.place(ready.label_mm, self.number).at_mm,
             None => [0.0, 0.0],
         };
         self.page.push((drawing, at_mm));
         self.number += 1;
-        if page(self.number) > page(self.number - 1) {
+        if ready.page_of(self.number) > ready.page_of(self.number - 1) {
             self.end_page(ready, lettering)?;
         }
         Ok(())

@@ -1,99 +1,23 @@
 //! Prints labels to a file, piece by piece.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io::{self, Write};
-use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use zip::write::{SimpleFileOptions, StreamWriter};
-use zip::{CompressionMethod, ZipWriter};
+use zip::CompressionMethod;
 
-use crate::code::{self, CodeError, Level};
-use crate::design::{Format, too_small};
+use crate::archive::Archive;
+use crate::design::{Format, Label, Ready, too_small};
 use crate::drawing::Drawing;
 use crate::face;
 use crate::lettering::Lettering;
-use crate::logo::Picture;
 use crate::pdf::Pdf;
+use crate::print_error::PrintError;
 use crate::raster;
-use crate::sheet::Sheet;
 use crate::svg::svg;
 use crate::zpl::zpl;
 use domain::field_error::FieldError;
-use domain::macros::Template;
 
 /// Most missing characters that a message names.
 const NAMED_MAX: usize = 8;
-
-/// A design with checked values and a decoded logo.
-#[derive(Clone, Debug)]
-pub struct Ready {
-    /// The format of the file with all labels.
-    pub format: Format,
-    /// The lines of text of each label, with macros.
-    pub texts: Vec<Template>,
-    /// How much of the code may be hidden before it cannot be read.
-    pub level: Level,
-    pub(crate) label_mm: [f64; 2],
-    pub(crate) sheet: Option<Sheet>,
-    pub(crate) colour: [u8; 3],
-    pub(crate) logo: Option<Picture>,
-    pub(crate) dots_per_mm: Option<f64>,
-}
-
-/// The content of a label.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Slug of the tag; the name of its file.
-    pub slug: String,
-    /// Content of the code.
-    pub url: String,
-    /// The lines of text, with the values of the tag.
-    pub texts: Vec<String>,
-}
-
-/// Why labels are not printed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PrintError {
-    /// The request asks for labels that cannot be.
-    #[error(transparent)]
-    Refused(#[from] FieldError),
-    /// An internal failure.
-    #[error("{0}")]
-    Failed(String),
-}
-
-pub(crate) fn too_long(error: CodeError) -> FieldError {
-    FieldError::of("select", error.to_string())
-}
-
-impl Ready {
-    /// Side of a printer's dot, in millimetres; `None` if the format has none.
-    pub(crate) fn dot_mm(&self) -> Option<f64> {
-        self.dots_per_mm.map(|dots| 1.0 / dots)
-    }
-
-    /// Number of pages of that many labels.
-    pub fn pages(&self, labels: u64) -> u64 {
-        match &self.sheet {
-            Some(sheet) if labels > 0 => sheet.place(self.label_mm, labels - 1).page + 1,
-            _ => labels,
-        }
-    }
-
-    /// Side of a module of a label's code, in millimetres; `None` if the label is too small.
-    pub fn module_mm(&self, label: &Label) -> Option<f64> {
-        let modules = self.modules(label).ok()?;
-        let face = face::face(self.label_mm, self.texts.len(), modules, self.dot_mm());
-        face.map(|face| face.module_mm)
-    }
-
-    /// Number of modules on a side of a label's code.
-    pub(crate) fn modules(&self, label: &Label) -> Result<u32, FieldError> {
-        code::modules_of(&label.url, self.level).map_err(too_long)
-    }
-}
 
 /// Finds labels that cannot be printed before the first one is.
 #[derive(Debug, Default)]
@@ -173,20 +97,21 @@ pub struct Printer {
 
 enum Sink {
     Pdf(Box<Pdf>),
-    Zip(Box<ZipWriter<StreamWriter<Pipe>>>, Pipe),
+    /// The PDF that is being written, if it has a label, and those before it.
+    Pdfs(Option<Box<Pdf>>, Box<Archive>),
+    Zip(Box<Archive>),
     Zpl,
 }
 
 impl Printer {
-    /// Begins a file. CSV has none: other programs make it.
-    pub fn new(ready: Ready, lettering: Lettering) -> Self {
+    /// Begins a file, or with several `files`, as [`Ready::files`] counts them, a ZIP of PDFs. CSV has
+    /// none: other programs make it.
+    pub fn new(ready: Ready, lettering: Lettering, files: u64) -> Self {
         let sink = match ready.format {
-            Format::Pdf => Sink::Pdf(Box::new(Pdf::new(&ready))),
+            Format::Pdf if files > 1 => Sink::Pdfs(None, Box::new(Archive::new())),
+            Format::Pdf => Sink::Pdf(Box::new(Pdf::new(&ready, 0))),
             Format::Zpl | Format::Csv => Sink::Zpl,
-            Format::Png | Format::Svg => {
-                let pipe = Pipe::default();
-                Sink::Zip(Box::new(ZipWriter::new_stream(pipe.clone())), pipe)
-            }
+            Format::Png | Format::Svg => Sink::Zip(Box::new(Archive::new())),
         };
         Self {
             ready,
@@ -204,12 +129,23 @@ impl Printer {
             let drawing = Drawing::new(&self.ready, &mut self.lettering, label)?;
             match &mut self.sink {
                 Sink::Pdf(pdf) => pdf.add(&self.ready, &mut self.lettering, drawing)?,
+                Sink::Pdfs(open, archive) => {
+                    let (ready, at) = (&self.ready, self.number - 1);
+                    let mut pdf = open.take().unwrap_or_else(|| Box::new(Pdf::new(ready, at)));
+                    pdf.add(ready, &mut self.lettering, drawing)?;
+                    if ready.file_of(at + 1) > ready.file_of(at) {
+                        let bytes = pdf.finish(ready, &mut self.lettering)?;
+                        add_pdf(archive, ready.file_of(at), &bytes)?;
+                    } else {
+                        *open = Some(pdf);
+                    }
+                }
                 Sink::Zpl => {
                     let dots = self.ready.dots_per_mm.unwrap_or(8.0);
                     let pixels = raster::pixels(&self.ready, &mut self.lettering, &drawing, dots)?;
                     piece.extend(zpl(&pixels).into_bytes());
                 }
-                Sink::Zip(zip, _) => {
+                Sink::Zip(archive) => {
                     let (ending, method, bytes) = if let Some(dots) = self.ready.dots_per_mm {
                         let pixels =
                             raster::pixels(&self.ready, &mut self.lettering, &drawing, dots)?;
@@ -221,14 +157,12 @@ impl Printer {
                     };
                     // The number keeps the order, and makes slugs that differ in case two files.
                     let name = format!("{:05}-{}.{ending}", self.number, label.slug);
-                    let options = SimpleFileOptions::default().compression_method(method);
-                    zip.start_file(name, options).map_err(not_zipped)?;
-                    zip.write_all(&bytes).map_err(not_zipped)?;
+                    archive.add(name, method, &bytes)?;
                 }
             }
         }
-        if let Sink::Zip(_, pipe) = &self.sink {
-            piece = pipe.take();
+        if let Sink::Zip(archive) | Sink::Pdfs(_, archive) = &self.sink {
+            piece = archive.take();
         }
         Ok(piece)
     }
@@ -237,11 +171,16 @@ impl Printer {
     pub fn finish(mut self) -> Result<Vec<u8>, PrintError> {
         match self.sink {
             Sink::Pdf(pdf) => pdf.finish(&self.ready, &mut self.lettering),
-            Sink::Zpl => Ok(Vec::new()),
-            Sink::Zip(zip, pipe) => {
-                zip.finish().map_err(not_zipped)?;
-                Ok(pipe.take())
+            Sink::Pdfs(open, mut archive) => {
+                if let Some(pdf) = open {
+                    let bytes = pdf.finish(&self.ready, &mut self.lettering)?;
+                    let file = self.ready.file_of(self.number.saturating_sub(1));
+                    add_pdf(&mut archive, file, &bytes)?;
+                }
+                archive.finish()
             }
+            Sink::Zpl => Ok(Vec::new()),
+            Sink::Zip(archive) => archive.finish(),
         }
     }
 
@@ -256,28 +195,8 @@ impl Printer {
     }
 }
 
-fn not_zipped(error: impl fmt::Display) -> PrintError {
-    PrintError::Failed(format!("The ZIP cannot be written: {error}."))
-}
-
-/// Bytes that were written and not yet taken.
-#[derive(Clone, Default)]
-struct Pipe(Arc<Mutex<Vec<u8>>>);
-
-impl Pipe {
-    fn take(&self) -> Vec<u8> {
-        mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Write for Pipe {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        written.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Adds a PDF, whose number is from 0. Its streams are compressed already.
+fn add_pdf(archive: &mut Archive, file: u64, bytes: &[u8]) -> Result<(), PrintError> {
+    let name = format!("labels-{:02}.pdf", file + 1);
+    archive.add(name, CompressionMethod::Stored, bytes)
 }

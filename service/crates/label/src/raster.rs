@@ -6,10 +6,11 @@ use tiny_skia::{
 };
 
 use crate::code::Bar;
+use crate::design::Ready;
 use crate::drawing::Drawing;
 use crate::lettering::Lettering;
 use crate::png_file::png_of;
-use crate::printer::{PrintError, Ready};
+use crate::print_error::PrintError;
 
 /// A label as pixels on white.
 pub(crate) fn pixels(

@@ -88,10 +88,16 @@ impl Sheet {
                 return Err(FieldError::of(format!("sheet.{name}"), why));
             }
         }
-        let lengths = [("margin_mm", self.margin_mm), ("gap_mm", self.gap_mm)];
-        for (name, lengths) in lengths {
+        let lengths = [
+            ("margin_mm", self.margin_mm, "Margins are 0 to 300 mm."),
+            (
+                "gap_mm",
+                self.gap_mm,
+                "Gaps are 0 to 300 mm: labels cannot overlap.",
+            ),
+        ];
+        for (name, lengths, why) in lengths {
             if !lengths.iter().all(|mm| (0.0..=300.0).contains(mm)) {
-                let why = format!("{name} has two lengths from 0 to 300 mm.");
                 return Err(FieldError::of(format!("sheet.{name}"), why));
             }
         }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use tiny_skia::{Path, PathSegment};
 
 use crate::code::Bar;
+use crate::design::{Label, Ready};
 use crate::drawing::Drawing;
 use crate::lettering::Lettering;
-use crate::printer::{Label, Ready};
 
 /// A label as SVG.
 pub(crate) fn svg(

@@ -5,6 +5,8 @@
 //! same commit. `shared::callers` does that inside of the transaction.
 
 mod database;
+mod history;
+mod request;
 
 use std::sync::Arc;
 
@@ -14,12 +16,13 @@ use crate::StorageError;
 use crate::metrics::StorageMetrics;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresStorage;
-use crate::shared::operation::{Changing, Erased, Reading, typed, unerased};
+use crate::shared::operation::{Changing, Erased, Moment, Reading, typed, unerased};
 use crate::shared::{Change, Read, callers};
 use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
 use domain::caller::Caller;
 use domain::scope::Reach;
+use request::{Held, Request, Unsettled};
 
 /// An open database. It has no operation on data; those need an [`Access`].
 ///
@@ -52,9 +55,9 @@ use domain::scope::Reach;
 /// ```
 #[derive(Clone)]
 pub enum Storage {
-    /// A SQLite file.
+    /// One file, which only this process has open.
     Sqlite(Arc<SqliteStorage>),
-    /// A PostgreSQL database.
+    /// A database that several nodes can share.
     #[cfg(feature = "postgres")]
     Postgres(Arc<PostgresStorage>),
 }
@@ -80,7 +83,7 @@ impl Storage {
 
     /// The operations for a request.
     pub fn on_behalf_of(&self, caller: &Arc<Caller>) -> Access {
-        self.by(Who::Caller(Arc::clone(caller)))
+        self.by(Who::Caller(Arc::new(Request::new(caller, self))))
     }
 
     fn by(&self, who: Who) -> Access {
@@ -122,22 +125,13 @@ impl From<PostgresStorage> for Storage {
     }
 }
 
-/// The moment that the statements of a reading operation see.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Moment {
-    /// Each statement sees its own.
-    Each,
-    /// All statements see the same.
-    Same,
-}
-
 /// Who operates on a database.
 #[derive(Clone)]
 enum Who {
-    /// The service itself.
+    /// The service itself, without a request.
     Service,
     /// The sender of a request.
-    Caller(Arc<Caller>),
+    Caller(Arc<Request>),
 }
 
 /// The operations on a database, for whom [`Storage`] gave them out. A clone is for the same one.
@@ -153,9 +147,13 @@ pub struct Access {
 impl Access {
     /// The sender of the request; `None` for the service itself.
     pub(crate) fn caller(&self) -> Option<&Arc<Caller>> {
+        self.request().map(|request| request.caller())
+    }
+
+    fn request(&self) -> Option<&Arc<Request>> {
         match &self.who {
             Who::Service => None,
-            Who::Caller(caller) => Some(caller),
+            Who::Caller(request) => Some(request),
         }
     }
 
@@ -163,6 +161,12 @@ impl Access {
     pub fn reach(&self) -> &Reach {
         self.caller()
             .map_or(&Reach::EVERYTHING, |caller| &caller.reach)
+    }
+
+    /// Counts as a change of the request once it is dropped: for operations that a database
+    /// implements by itself. `None` for the service.
+    fn begin_change(&self) -> Option<Unsettled<'_>> {
+        self.request().map(|request| request.begin_change())
     }
 
     /// Whether the operations are limited to some experiences.
@@ -241,19 +245,25 @@ impl Access {
         operation: Box<dyn Changing>,
     ) -> BoxFuture<'_, Result<Erased, StorageError>> {
         Box::pin(async move {
-            let Some(caller) = self.caller() else {
+            let Some(request) = self.request() else {
                 return each!(self, db => db.run_change(name, operation).await);
             };
             let on_behalf = Box::new(callers::OnBehalf {
                 operation,
-                caller: Arc::clone(caller),
+                caller: Arc::clone(request.caller()),
             });
-            let changed = each!(self, db => db.run_change(name, on_behalf).await)?;
-            let callers::Changed { result, recorded } = unerased(changed);
-            if recorded {
-                caller.set_recorded();
+            let held = Box::new(Held::by(request, on_behalf));
+            let unsettled = request.begin_change();
+            let changed = each!(self, db => db.run_change(name, held).await);
+            unsettled.end();
+            let changed: callers::Changed = unerased(changed?);
+            if changed.recorded {
+                request.caller().set_recorded();
             }
-            Ok(result)
+            if changed.wrote_rows {
+                request.has_changed(changed.object.as_deref());
+            }
+            Ok(changed.result)
         })
     }
 

@@ -17,6 +17,8 @@ pub type SettingsEdit = Box<dyn Fn(Overrides) -> Result<Overrides, Conflict> + S
 pub struct Examination {
     /// The version of its schema.
     pub format: u32,
+    /// Whether this program has a newer version of the schema.
+    pub is_older: bool,
     /// Any inlay's key in its stored form; the wrapping key must open it.
     pub wrapped_key: Option<Vec<u8>>,
     /// The time of its newest interaction that is not simulated.

@@ -6,6 +6,7 @@
 
 mod administration;
 mod batches;
+mod certificates;
 mod encoding;
 mod experiences;
 mod inlays;
@@ -19,7 +20,7 @@ mod webhooks;
 pub use table::{Backend, Column, Contents, Erasing, Kind, Table};
 
 /// All tables by subject, in the order of a move.
-static SUBJECTS: [&[Table]; 10] = [
+static SUBJECTS: [&[Table]; 11] = [
     administration::TABLES,
     tags::TABLES,
     inlays::TABLES,
@@ -30,6 +31,7 @@ static SUBJECTS: [&[Table]; 10] = [
     encoding::TABLES,
     webhooks::TABLES,
     notifications::TABLES,
+    certificates::TABLES,
 ];
 
 /// All tables of both databases, by subject.

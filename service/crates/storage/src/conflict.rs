@@ -178,11 +178,6 @@ pub enum Invalid {
     /// The cursor of a list comes from a list in another order.
     #[error("after is a place in another order.")]
     OtherOrder,
-    /// More than this many tags would have to be sorted by an attribute.
-    #[error(
-        "More than {0} tags match, too many to sort them by an attribute. Narrow the list, for example to a group."
-    )]
-    TooManyToSort(usize),
     /// The setting cannot take this value.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
@@ -398,7 +393,6 @@ impl From<Invalid> for FieldError {
             Invalid::Inlay(why) => why.into(),
             Invalid::UrlTemplate(why) => why.into(),
             Invalid::OtherOrder => Self::of("after", why.to_string()),
-            Invalid::TooManyToSort(_) => Self::of("sort", why.to_string()),
             Invalid::Setting(why) => why.into(),
             Invalid::Edit(why) => why,
         }

@@ -8,9 +8,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use domain::clock::Timestamp;
-use domain::id::{EncodingId, EncodingRunId, ExperienceId, InlayId, InteractionId, TagId};
+use domain::id::{
+    EncodingId, EncodingRunId, ExperienceId, GroupId, InlayId, InteractionId, SubmissionId, TagId,
+    WebhookId,
+};
 use domain::interaction::{Change, Interaction, Reason, TapOrigin};
+use domain::resource_kind::ResourceKind;
+use domain::scope::Scope;
 use domain::webhook::EventKind;
+use domain::world::World;
 use inlay::Uid;
 
 /// Something that happened; it is sent after its commit.
@@ -88,6 +94,14 @@ pub enum Event {
         /// When the tap was verified.
         at: Timestamp,
     },
+    /// Resources were created, changed or deleted. A request is one event, however many resources
+    /// it changed.
+    Changed {
+        /// The kind of the resources.
+        kind: ResourceKind,
+        /// The only resource that changed; null if there may be several, or if it has no id.
+        id: Option<i64>,
+    },
 }
 
 /// The object of an event. Whether a limited listener receives the event depends on it.
@@ -99,6 +113,14 @@ pub enum Subject {
     Update(InteractionId, TagId),
     /// A tag, not a particular interaction.
     Tag(TagId),
+    /// An experience.
+    Experience(ExperienceId),
+    /// A group.
+    Group(GroupId),
+    /// A sent form.
+    Submission(SubmissionId),
+    /// A webhook.
+    Webhook(WebhookId),
 }
 
 impl Event {
@@ -110,6 +132,7 @@ impl Event {
             Self::Submission { .. } => "submission",
             Self::Alert { .. } => "alert",
             Self::Encoded { .. } => "inlay.encoded",
+            Self::Changed { .. } => "changed",
         }
     }
 
@@ -120,11 +143,13 @@ impl Event {
             Self::Update { .. }
             | Self::Submission { .. }
             | Self::Alert { .. }
-            | Self::Encoded { .. } => None,
+            | Self::Encoded { .. }
+            | Self::Changed { .. } => None,
         }
     }
 
-    /// The object of the event. `None` for an alert, which concerns the whole service.
+    /// The object of the event. `None` for an event that concerns the whole service, or resources
+    /// that a limited listener has no access to.
     pub const fn subject(&self) -> Option<Subject> {
         match self {
             Self::Interaction { interaction_id, .. } | Self::Submission { interaction_id, .. } => {
@@ -136,8 +161,30 @@ impl Event {
                 ..
             } => Some(Subject::Update(*interaction_id, *tag_id)),
             Self::Encoded { tag_id, .. } => Some(Subject::Tag(*tag_id)),
-            Self::Alert { .. } => None,
+            Self::Changed { kind, id: Some(id) } => match kind {
+                ResourceKind::Tags => Some(Subject::Tag(TagId::new(*id))),
+                ResourceKind::Interactions => Some(Subject::Interaction(InteractionId::new(*id))),
+                ResourceKind::Experiences => Some(Subject::Experience(ExperienceId::new(*id))),
+                ResourceKind::Groups => Some(Subject::Group(GroupId::new(*id))),
+                ResourceKind::Submissions => Some(Subject::Submission(SubmissionId::new(*id))),
+                ResourceKind::Webhooks => Some(Subject::Webhook(WebhookId::new(*id))),
+                _ => None,
+            },
+            Self::Changed { id: None, .. } | Self::Alert { .. } => None,
         }
+    }
+
+    /// The scope that a listener needs in order to receive the event.
+    pub const fn scope(&self) -> Scope {
+        match self {
+            Self::Changed { kind, .. } => kind.scope(),
+            _ => Scope::Read,
+        }
+    }
+
+    /// Whether it is an event of `world`. Changes of resources belong to both.
+    pub fn is_in(&self, world: World) -> bool {
+        matches!(self, Self::Changed { .. }) || world.has(self.simulated())
     }
 
     /// Whether it belongs to the simulated world.
@@ -147,7 +194,7 @@ impl Event {
             | Self::Update { simulated, .. }
             | Self::Submission { simulated, .. } => *simulated,
             // Virtual inlays are never encoded.
-            Self::Alert { .. } | Self::Encoded { .. } => false,
+            Self::Alert { .. } | Self::Encoded { .. } | Self::Changed { .. } => false,
         }
     }
 }

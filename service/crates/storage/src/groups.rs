@@ -1,4 +1,4 @@
-//! Groups of tags.
+//! The types of operations on groups of tags.
 
 use super::Conflict;
 use domain::group::{GroupFields, GroupKind};

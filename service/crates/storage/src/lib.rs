@@ -9,7 +9,7 @@
 //! | Modules | Subject |
 //! |---|---|
 //! | `access` | who operates, and for whom; the operations on the database as a whole |
-//! | `taps`, `interactions` | the operations that each backend implements by itself |
+//! | `taps`, `access::history` | the operations that each backend implements by itself |
 //! | `shared` | all other operations: rules and SQL of configured data, for both databases |
 //! | `tags`, `inlays` and other nouns | the types of operations: filters, edits, results |
 //! | [`sqlite`], `postgres` | the backends |
@@ -23,6 +23,7 @@ mod administration;
 mod audit;
 mod backups;
 pub mod catalogue;
+mod certificates;
 mod conflict;
 mod deferred;
 mod encoding_runs;
@@ -70,6 +71,7 @@ pub use audit::AuditFilter;
 pub use backups::{
     BackupContent, BackupResult, BackupSchedule, BackupSeal, ScheduleEdit, SealedForBackups,
 };
+pub use certificates::{AttemptEnd, CertificateState, ClaimedDomain, StoredCertificate};
 pub use conflict::{Conflict, InUse, Invalid};
 // Many operations take a precondition: the version of a resource that an edit expects.
 pub use domain::revision::Precondition;
@@ -93,8 +95,9 @@ pub use mail::MailServerEdit;
 pub use metrics::{Queue, StorageMetrics};
 pub use notification_health::{NotificationBacklog, NotificationTrouble};
 pub use notifications::{
-    ClaimedMessage, Collected, DeliveryEnd, DeliveryFailure, Lane, MailServer, MessageCause,
-    NewMessage, Notification, NotificationEdit, NotificationState, SealedNotification, Tried,
+    ClaimedMessage, Collected, DeliveryEnd, DeliveryFailure, JoinedMail, Lane, MailServer,
+    MessageCause, NewMessage, Notification, NotificationEdit, NotificationState,
+    SealedNotification, Tried,
 };
 pub use sheets::SheetEdit;
 pub use submissions::SubmissionFilter;

@@ -181,6 +181,27 @@ pub struct ClaimedMessage {
     pub message: Message,
     /// Number of attempts with this one, for [`Tried::attempt`].
     pub attempt: u32,
+    /// The alerts that the message contains; empty for a report.
+    pub alerts: Vec<AlertCount>,
+    /// The configuration of the notification; of a chat's URL only the origin.
+    pub fields: NotificationFields,
+    /// Other mails with alerts that the recipient did not get yet, for the same attempt.
+    pub joined: Vec<JoinedMail>,
+}
+
+/// A delivery that is attempted together with another one to the same recipient, in one mail.
+#[derive(Clone, Debug)]
+pub struct JoinedMail {
+    /// The delivery's number, for [`Tried::delivery`].
+    pub delivery: i64,
+    /// The number of the message.
+    pub message_id: i64,
+    /// The time of the message.
+    pub at: Timestamp,
+    /// Number of attempts with this one, for [`Tried::attempt`].
+    pub attempt: u32,
+    /// The alerts that the message contains.
+    pub alerts: Vec<AlertCount>,
 }
 
 /// An attempt that ended, to be stored.

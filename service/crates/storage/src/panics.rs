@@ -22,7 +22,6 @@ pub fn catch<T, E: From<Panicked>>(operation: impl FnOnce() -> Result<T, E>) -> 
 }
 
 /// The result of awaiting `operation`, or [`Panicked`].
-#[cfg(feature = "postgres")]
 pub async fn catch_async<T, E: From<Panicked>>(
     operation: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {

@@ -32,6 +32,7 @@ mod taps;
 mod time;
 mod transaction;
 mod transfer;
+mod upgrade;
 mod watch;
 
 use std::ops::Deref;
@@ -43,10 +44,11 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 pub use address::{Address, InvalidAddress};
-pub use examine::{check_audit, examine, notification_trouble};
+pub use examine::{certificate_states, check_audit, examine, notification_trouble};
 pub use migrate::OpenError;
 pub use time::Time;
 pub use transfer::PostgresEnd;
+pub use upgrade::{Upgraded, upgrade};
 
 use super::{Queue, READY, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
 use crate::panics;
@@ -91,7 +93,8 @@ impl Deref for PostgresStorage {
 }
 
 impl PostgresStorage {
-    /// Opens the database at `address`. Initialises an empty one, and migrates an older one.
+    /// Opens the database at `address`. Initialises an empty one, and refuses an older one, which
+    /// only [`upgrade()`] upgrades.
     /// `clock` is the node's own clock, which decides nothing.
     pub async fn open(
         address: Address,
@@ -203,6 +206,10 @@ impl PostgresStorage {
 
     pub(crate) fn tell(&self, event: Event) {
         self.node.events.tell(event);
+    }
+
+    pub(crate) fn tell_here(&self, event: Event) {
+        self.node.events.tell_here(event);
     }
 
     pub(crate) fn events(&self) -> broadcast::Receiver<SharedEvent> {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 pub(crate) use codes::with_codes;
 pub use fold::{fold, fold_case};
+use inlay::Uid;
 
 /// The words of a search, folded, each once. Every one of them must be found.
 pub fn words(search: &str) -> Vec<String> {
@@ -15,11 +16,25 @@ pub fn words(search: &str) -> Vec<String> {
     let words = folded
         .split(is_between_words)
         .filter(|word| !word.is_empty());
+    let words: Vec<_> = words.collect();
     let mut once = BTreeSet::new();
     words
-        .filter(|word| once.insert(*word))
-        .map(str::to_owned)
+        .chunk_by(|one, next| is_byte(one) && is_byte(next))
+        .flat_map(|run| match run.len() {
+            UID_BYTES_MIN..=Uid::LENGTH => vec![run.join(" ")],
+            _ => run.iter().map(|word| (*word).to_owned()).collect(),
+        })
+        .filter(|word| once.insert(word.clone()))
         .collect()
+}
+
+/// Fewest bytes with spaces between them that are one word, a part of a UID as labels and readers
+/// show it. Two or three could be sizes or numbers.
+const UID_BYTES_MIN: usize = 4;
+
+/// Whether a word is two hexadecimal digits.
+fn is_byte(word: &str) -> bool {
+    word.len() == 2 && word.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// Whether `search` has nothing but space, and so does not restrict what is found.
@@ -90,6 +105,11 @@ mod tests {
             words(" Ab\tcd\u{1f}é\u{a0}x\u{a8}AB "),
             ["ab", "cd", "e", "x"]
         );
+        assert_eq!(words("04 de 04 de bottle"), ["04 de 04 de", "bottle"]);
+        assert_eq!(words("04 de 04 bottle"), ["04", "de", "bottle"]);
+        assert_eq!(words("1 04 de 5f 1e 4g"), ["1", "04 de 5f 1e", "4g"]);
+        let longer_than_a_uid = "00 11 22 33 44 55 66 77";
+        assert_eq!(words(longer_than_a_uid).len(), 8);
         assert!(words("\u{301}").is_empty() && words(" \n").is_empty());
         assert!(is_blank(" \u{a0}\u{1f}") && is_blank("") && !is_blank(" \u{301}"));
     }

@@ -45,8 +45,8 @@ use tokio::time::timeout;
 pub use backup::temporary_folder;
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    Content, OpenError, backup_schedule, check_audit, check_rows, check_sqlite, content, examine,
-    has_audit_row, notification_trouble,
+    Content, OpenError, backup_schedule, certificate_states, check_audit, check_rows, check_sqlite,
+    content, examine, has_audit_row, notification_trouble,
 };
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
@@ -305,20 +305,20 @@ impl SqliteStorage {
         Ok(offset)
     }
 
-    #[cfg(unix)]
     pub(crate) fn free_space(&self) -> Option<u64> {
-        let disk = rustix::fs::statvfs(&self.path).ok()?;
-        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn free_space(&self) -> Option<u64> {
-        None
+        place::free_space(&self.path)
     }
 
     pub(crate) fn tell(&self, event: Event) {
-        // An error means that there is no listener.
-        let _ = self.events.send(event.into());
+        // Payload reads tell an event each: without a listener, they pay nothing for it.
+        if self.events.receiver_count() > 0 {
+            let _ = self.events.send(event.into());
+        }
+    }
+
+    /// The same as [`Self::tell`]: there is one node.
+    pub(crate) fn tell_here(&self, event: Event) {
+        self.tell(event);
     }
 
     pub(crate) fn events(&self) -> broadcast::Receiver<SharedEvent> {

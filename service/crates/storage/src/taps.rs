@@ -121,12 +121,14 @@ impl Access {
     /// may lose it, and no request waits for it.
     pub fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
         each!(self, db => db.deferred.payload_reads.note(id, at));
+        self.tell_noted(id);
     }
 
     /// Notes for the trace that an update with a good key was refused at `at`. It is stored like a
     /// payload read.
     pub fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
         each!(self, db => db.deferred.refused_updates.note(id, at, refusal));
+        self.tell_noted(id);
     }
 
     /// Notes for the trace which redirect rule a tap followed. It is stored like a payload read.
@@ -176,6 +178,8 @@ pub struct TagTap {
     pub tag: Tag,
     /// The inlays on the tag.
     pub inlays: TagInlays,
+    /// Whether no other slug, present or former, is the same as the tag's but for ASCII case.
+    pub is_only_spelling: bool,
 }
 
 /// The inlays on a tag, in the form that a tap needs.
@@ -264,7 +268,8 @@ pub enum Updated {
     Kept(UpdateRefusal),
 }
 
-/// Why an update was refused. Clients get the same answer for every reason (specification 7).
+/// Why an update was refused. Clients get the same status and body for every reason (specification
+/// 7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateRefusal {
     /// There is no such key, the key differs, or it has expired.

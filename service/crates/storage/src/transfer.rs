@@ -28,7 +28,8 @@ pub enum EndError {
     /// An older version of this program made the source.
     #[error(
         "{name} was made by an older Tapdesk (format {found}, this one knows {known}). \
-         Serve it once with this version, which upgrades it, and move it then."
+         Upgrade it with this version, and move it then: serve a SQLite file once, or run tapdesk-service \
+         upgrade-database for PostgreSQL."
     )]
     Older {
         /// The source's name in messages.
@@ -46,19 +47,18 @@ pub enum EndError {
     /// A service or another move uses the database.
     #[error("{0} is in use by a service or another move. End that one first.")]
     InUse(String),
-    /// The SQLite file cannot be opened.
+    /// The database cannot be opened. Each kind has its own reasons.
     #[error(transparent)]
-    Sqlite(#[from] super::sqlite::OpenError),
-    /// The PostgreSQL database cannot be opened.
-    #[cfg(feature = "postgres")]
-    #[error(transparent)]
-    Postgres(#[from] super::postgres::OpenError),
+    Open(Box<dyn std::error::Error + Send + Sync>),
     /// The database gave an unexpected error.
     #[error("{0} cannot be used: {text}.", text = .1.to_string().trim_end_matches('.'))]
     Unusable(String, StorageError),
 }
 
 /// The source or destination of a move. No service can open it as long as this value exists.
+///
+/// This is a trait and not an enum, because no body serves both databases: an enum would only pass
+/// each of these operations on.
 #[async_trait]
 pub trait End: Send {
     /// The database's name in messages.

@@ -63,7 +63,7 @@ pub enum UnlistedOutcome {
 /// The tag for a chip that is enrolled.
 #[derive(Clone, Debug)]
 pub enum EnrolOn {
-    /// An existing tag.
+    /// A tag that already exists.
     Existing(TagId),
     /// A new tag. It gets the variables of its experience's page.
     New(Box<TagFields>),

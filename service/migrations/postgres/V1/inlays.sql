@@ -66,6 +66,8 @@ CREATE TABLE inlays (
 CREATE INDEX inlays_tag ON inlays (tag_id) WHERE tag_id IS NOT NULL;
 CREATE INDEX inlays_master_key ON inlays (master_key_id) WHERE master_key_id IS NOT NULL;
 CREATE INDEX inlays_url_template ON inlays (url_template_id) WHERE url_template_id IS NOT NULL;
+-- To find a part of a UID. An inlay's UID never changes, so that only new inlays write to it.
+CREATE INDEX inlays_uid_digits ON inlays USING gin (encode(uid, 'hex') gin_trgm_ops);
 
 -- Separate from inlays, because each tap writes it: small rows on few pages. Each page keeps free space, so that an
 -- update stays on its page and touches no index.

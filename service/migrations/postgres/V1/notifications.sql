@@ -42,7 +42,8 @@ CREATE TABLE notification_messages (
     subject         TEXT NOT NULL,
     text            TEXT NOT NULL,
     html            TEXT NOT NULL,
-    chart           BYTEA -- PNG
+    chart           BYTEA, -- PNG
+    alerts          TEXT NOT NULL -- JSON, by type; empty for a report
 );
 CREATE INDEX notification_messages_age ON notification_messages (at);
 CREATE INDEX notification_messages_notification ON notification_messages (notification_id);

@@ -34,12 +34,13 @@ CREATE TABLE interactions (
     system             TEXT,    -- of the visitor's browser; NULL: erased or unknown
     language           TEXT,    -- of the visitor's browser; NULL: erased or unknown
     visitor_group      INTEGER, -- of a hundred, if an experience distinguishes them; NULL: erased or none
+    recall_group_id    BIGINT,  -- the recalled group whose page the visitor got; NULL: none was recalled
     PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
 -- Finds rows that are due for removal if their ids say no time. New rows come at its end.
 CREATE INDEX interactions_at ON interactions (at);
 -- Webhooks get taps in the order of commits, from the position of each endpoint on. Transactions commit in another
--- order than that of their numbers: everything before the oldest open transaction (`told_before`) is complete.
+-- order than that of their numbers: everything before the oldest open transaction (`settled_before`) is complete.
 CREATE INDEX interactions_seq ON interactions (seq, id);
 
 -- Nodes take ids 256 at a time.

@@ -10,7 +10,8 @@ CREATE OR REPLACE FUNCTION record_taps(
     ids BIGINT[], tags BIGINT[], inlays BIGINT[], key_versions INTEGER[], read_counters BIGINT[], mirrors BOOLEAN[],
     reasons TEXT[], lasts BIGINT[], uids BYTEA[], techs TEXT[], experiences BIGINT[], versions INTEGER[],
     clients BYTEA[], countries TEXT[], hashes BYTEA[], url_digests BYTEA[], simulations BOOLEAN[], offsets BIGINT[],
-    tampers TEXT[], file_datas BYTEA[], systems TEXT[], languages TEXT[], visitor_groups INTEGER[]
+    tampers TEXT[], file_datas BYTEA[], systems TEXT[], languages TEXT[], visitor_groups INTEGER[],
+    recalls BIGINT[]
 ) RETURNS TABLE (
     interaction BIGINT, recorded_at BIGINT, why TEXT, code_counter BIGINT, accepted BIGINT,
     came_this_month BOOLEAN, came_today BOOLEAN
@@ -101,10 +102,10 @@ BEGIN
         SELECT *, moment + ahead AS at
         FROM unnest(ids, tags, inlays, read_counters, reasons, lasts, uids, techs, experiences, versions,
                 clients, countries, hashes, url_digests, simulations, offsets, tampers, file_datas,
-                systems, languages, visitor_groups)
+                systems, languages, visitor_groups, recalls)
             WITH ORDINALITY AS t (id, tag_id, inlay_id, counter, reason, last_counter, uid, tech, experience_id,
                 experience_version, client, country, hash, url_digest, simulated, ahead, tamper, file_data,
-                system, language, visitor_group, place)
+                system, language, visitor_group, recall_group_id, place)
     ), everyone AS (
         INSERT INTO visits AS v (tag_id, client, scans, last_at, last_interaction)
         SELECT tag_id, '', count(*), max(at), max(id) FROM tap GROUP BY tag_id ORDER BY tag_id
@@ -131,10 +132,11 @@ BEGIN
     ), recorded AS (
         INSERT INTO interactions (id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter,
             last_counter, returning_month, returning_day, key_issued, simulated, reason, tech, country, uid, client,
-            tamper, file_data, key_hash, url_digest, system, language, visitor_group)
+            tamper, file_data, key_hash, url_digest, system, language, visitor_group, recall_group_id)
         SELECT id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter, last_counter,
             coalesce(away < 30 * day, false), coalesce(away < day, false), hash IS NOT NULL, simulated, reason,
-            tech, country, uid, client, tamper, file_data, hash, url_digest, system, language, visitor_group
+            tech, country, uid, client, tamper, file_data, hash, url_digest, system, language, visitor_group,
+            recall_group_id
         FROM known
     ), opened AS (
         -- The first time that a tag's inlay reports an open loop. Rows are locked last, by tag.

@@ -13,6 +13,15 @@ CREATE TABLE settings (
     value TEXT NOT NULL -- JSON
 ) WITHOUT ROWID;
 
+-- The logo of plain pages. It has one row at most.
+CREATE TABLE page_logo (
+    id         INTEGER PRIMARY KEY CHECK (id = 1),
+    media_type TEXT NOT NULL,
+    digest     TEXT NOT NULL, -- SHA-256 of the bytes, in hexadecimal
+    created_at INTEGER NOT NULL,
+    bytes      BLOB NOT NULL
+);
+
 CREATE TABLE tokens (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     name           TEXT NOT NULL,

@@ -67,6 +67,13 @@ CREATE INDEX inlays_tag ON inlays (tag_id) WHERE tag_id IS NOT NULL;
 CREATE INDEX inlays_master_key ON inlays (master_key_id) WHERE master_key_id IS NOT NULL;
 CREATE INDEX inlays_url_template ON inlays (url_template_id) WHERE url_template_id IS NOT NULL;
 
+-- The candidates of a search for a part of a UID: the inlays whose UID has all three-digit pieces of it, in lower case. It
+-- stores no UID; a query then compares the UID in `inlays`. A UID never changes and its row stays, so it is only added
+-- to, by the operation that stores the inlay.
+CREATE VIRTUAL TABLE inlays_search USING fts5 (
+    uid, tokenize = 'trigram case_sensitive 1', content = '', detail = none
+);
+
 -- A tap only appends its interaction. Its effects are folded later into `counters`, `visits` and `tap_counts`. A row
 -- has every tap of its key up to `folded_to`, in the order of commits, and no later one. This table has one row.
 CREATE TABLE folded (

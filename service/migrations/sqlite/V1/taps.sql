@@ -31,7 +31,8 @@ CREATE TABLE interactions (
     url_digest         BLOB,   -- recognises the same URL on a reload
     system             TEXT,   -- of the visitor's browser; NULL: erased or unknown
     language           TEXT,   -- of the visitor's browser; NULL: erased or unknown
-    visitor_group      INTEGER -- of a hundred, if an experience distinguishes them; NULL: erased or none
+    visitor_group      INTEGER, -- of a hundred, if an experience distinguishes them; NULL: erased or none
+    recall_group_id    INTEGER -- the recalled group whose page the visitor got; NULL: none was recalled
 );
 CREATE INDEX interactions_at ON interactions (at);
 

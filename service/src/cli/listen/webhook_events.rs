@@ -23,6 +23,10 @@ type WebhookEvent<'a> = (&'a str, String, Map<String, Value>);
 /// webhooks have no such event. Taps have the same id as in webhooks; other events have ids of
 /// their own.
 pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>> {
+    // Changes of resources have no time, and webhooks do not send them.
+    if event["event"] == "changed" {
+        return Ok(Vec::new());
+    }
     let at: Timestamp = serde_json::from_value(event["at"].clone())?;
     let at = at.millis();
     let id = &event["interaction_id"];

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use tapdesk_service::id::EncodingId;
 
 use super::turn::{Command, Step, Turn};
 
@@ -14,7 +15,8 @@ pub struct Progress {
     /// The number of the insertion that is encoded.
     pub insertion: u64,
     /// The encoding's id at the service; none until it has begun.
-    pub id: Option<i64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub id: Option<EncodingId>,
     /// The encoding's state, by the admin API's name.
     #[cfg_attr(test, ts(type = "EncodingState"))]
     pub state: String,

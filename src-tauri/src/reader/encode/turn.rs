@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use tapdesk_service::id::EncodingId;
 
 /// A response of the admin API with the next commands.
 #[derive(Debug, Deserialize)]
 pub(super) struct Turn {
-    pub(super) id: i64,
+    pub(super) id: EncodingId,
     pub(super) seq: u32,
     pub(super) state: String,
     /// The commands to send. Empty when the encoding has ended.

@@ -82,7 +82,7 @@ enum NdefRecord {
         /// The poster's records: its URI and its titles.
         records: Vec<NdefRecord>,
     },
-    /// An empty record.
+    /// A record without type and payload.
     Empty,
     /// A record of any other type.
     Other {

@@ -10,6 +10,7 @@ mod passed;
 mod signature;
 
 use tapdesk_service::inlay::technology::Access;
+use tapdesk_service::inlay::technology::ntag21x::Memory;
 use tapdesk_service::inlay::technology::type2::{
     self, Block, FIRST_PAGE, GET_VERSION, Head, LockLayout, NXP, PAGE, Tail, by_size, of_version,
 };
@@ -75,10 +76,9 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     let lock = lock(&mut pages, layout, &head, is_protected)?;
     // A new chip is not asked for its signature: a chip that does not know the command falls
     // silent, and could be written only after it is placed again.
-    let original = match (chip, &message) {
-        (Chip::Ntag213 | Chip::Ntag215 | Chip::Ntag216, Message::Records { .. }) => {
-            signature::original(pages.card, uid)
-        }
+    let is_signed = chip.technology().and_then(Memory::of).is_some();
+    let original = match &message {
+        Message::Records { .. } if is_signed => signature::original(pages.card, uid),
         _ => Original::Unknown,
     };
     Ok(Some(Contents {
@@ -99,7 +99,7 @@ fn by_memory(pages: &mut Pages<'_, '_>, head: &Head, size: u8) -> Result<Option<
         return Ok(None);
     };
     let ends = pages.end_with(last, head.first_page)?;
-    Ok(Chip::of(technology).filter(|_| ends))
+    Ok(ends.then_some(Chip::Known(technology)))
 }
 
 /// The chip by the version that it reports.
@@ -108,7 +108,7 @@ fn by_version(card: &mut Recorder<'_>) -> Chip {
         Passed::Answered(version) => of_version(&version),
         Passed::Silent | Passed::Refused => None,
     };
-    technology.and_then(Chip::of).unwrap_or(Chip::OtherType2)
+    technology.map_or(Chip::OtherType2, Chip::Known)
 }
 
 /// Who may write to the chip. `is_protected` says that its data cannot be read without a password.

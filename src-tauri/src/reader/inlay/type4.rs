@@ -5,10 +5,10 @@ use tapdesk_service::inlay::ev2::{
     self, GET_VERSION, MORE, NDEF_FILE, READ_SIGNATURE, SELECT_APPLICATION, Status,
     get_file_settings,
 };
-use tapdesk_service::inlay::technology::Access;
 use tapdesk_service::inlay::technology::ntag424::file_settings::FileSettings;
 use tapdesk_service::inlay::technology::ntag424::{SIGNATURE_LENGTH, of_version};
 use tapdesk_service::inlay::technology::type4::{CONTAINER_FILE, CapabilityContainer, select_file};
+use tapdesk_service::inlay::technology::{Access, Family, Technology};
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
@@ -24,7 +24,8 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         return Ok(None);
     }
     let (chip, uid) = chip(card)?;
-    let (settings, original) = if matches!(chip, Chip::Ntag424Dna | Chip::Ntag424DnaTt) {
+    let family = chip.technology().map(Technology::family);
+    let (settings, original) = if family == Some(Family::Ntag424) {
         (settings(card)?, original(card, uid)?)
     } else {
         (None, Original::Unknown)
@@ -83,8 +84,7 @@ fn chip(card: &mut Recorder<'_>) -> Result<(Chip, Option<[u8; 7]>), Fault> {
             break;
         }
     }
-    let chip = of_version(&hardware.data).and_then(Chip::of);
-    let chip = chip.unwrap_or(Chip::OtherType4);
+    let chip = of_version(&hardware.data).map_or(Chip::OtherType4, Chip::Known);
     let uid = last.first_chunk().copied().filter(|uid| *uid != [0; 7]);
     // The last part contains UID, batch and date: 14 bytes.
     Ok((chip, uid.filter(|_| last.len() >= 14)))

@@ -134,11 +134,11 @@ impl VirtualNtag424 {
         }
         let (ti, counter, capabilities) = self.begun(&handshake.kind);
         (session.ti, session.counter) = (ti, counter);
-        let told = capabilities.map_or_else(Vec::new, |capabilities| {
+        let encrypted = capabilities.map_or_else(Vec::new, |capabilities| {
             session.encrypt_blocks(&[&ti[..], &capabilities].concat())
         });
-        let mac = session.full_mac(&[&b[..], a, &told].concat());
-        Some((session, [&told[..], &mac].concat()))
+        let mac = session.full_mac(&[&b[..], a, &encrypted].concat());
+        Some((session, [&encrypted[..], &mac].concat()))
     }
 
     /// Identifier and counter of the session. A first proof also has the capabilities of chip and

@@ -172,12 +172,12 @@ impl VirtualNtag424 {
         if !self.identity.is_tag_tamper() {
             return Err(0x911C);
         }
-        let told = self.configuration.tamper_status();
+        let status = self.configuration.tamper_status();
         match self.configuration.tamper.access {
             Some(NEVER) => Err(0x919D),
-            Some(FREE) if self.field.session.is_none() => Ok(self.plain(&told)),
+            Some(FREE) if self.field.session.is_none() => Ok(self.plain(&status)),
             Some(key @ 0..=4) if self.authenticated() != Some(key) => Err(0x91AE),
-            _ => self.in_full(0xF7, 0, data, |_, _, _| Ok(told.to_vec())),
+            _ => self.in_full(0xF7, 0, data, |_, _, _| Ok(status.to_vec())),
         }
     }
 }

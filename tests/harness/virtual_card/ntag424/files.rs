@@ -460,12 +460,12 @@ impl VirtualNtag424 {
         let sdm = self.files.files[Self::numbered(number)?].settings.sdm();
         let access = sdm.ok_or(0x919D_u16)?.counter_read;
         let counter = self.files.counter.to_le_bytes();
-        let told = [&counter[..3], &[0, 0]].concat();
+        let reported = [&counter[..3], &[0, 0]].concat();
         match access {
             NEVER => Err(0x919D),
-            FREE => self.with_mac(0xF6, data, |_, _| Ok(told)),
+            FREE => self.with_mac(0xF6, data, |_, _| Ok(reported)),
             key if self.authenticated() != Some(key) => Err(0x91AE),
-            _ => self.in_full(0xF6, 1, data, |_, _, _| Ok(told)),
+            _ => self.in_full(0xF6, 1, data, |_, _, _| Ok(reported)),
         }
     }
 }

@@ -3,18 +3,17 @@
 
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
 use aes::{Aes128, Block};
-use tapdesk_service::inlay::key::AesKey;
-use tapdesk_service::inlay::session::cmac;
+use tapdesk_service::inlay::key::{AesKey, cmac};
 use tapdesk_service::inlay::technology::ntag424::lrp::{FILE_KEY, Lrp};
 
-/// An authenticated session.
+/// The state of a chip after an authentication.
 #[derive(Clone)]
 pub struct Session {
     /// The number of the key that it was authenticated with.
     pub key: u8,
-    /// The transaction identifier.
+    /// The identifier that the chip drew for the transaction.
     pub ti: [u8; 4],
-    /// The command counter.
+    /// The number of commands since the authentication.
     pub counter: u16,
     cipher: Cipher,
 }
@@ -147,7 +146,7 @@ impl Session {
         self.encrypt_blocks(&padded)
     }
 
-    /// Encrypts complete blocks.
+    /// Encrypts whole blocks with the next counter.
     pub(super) fn encrypt_blocks(&mut self, plain: &[u8]) -> Vec<u8> {
         let iv = self.iv(Way::Answer);
         match &mut self.cipher {

@@ -30,7 +30,7 @@ pub(super) enum Use {
     Change,
 }
 
-/// The communication mode.
+/// How a file protects its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Plain,

@@ -48,12 +48,12 @@ impl VirtualType2 {
             (PassesOn::InSession, [0xFF, 0xC2, 0x00, 0x01, _, 0x95, length, rest @ ..])
                 if self.in_session =>
             {
-                let told = self.answer_of_chip(rest.get(..usize::from(*length))?);
-                Some(match told {
-                    Some(told) => {
-                        let length = u8::try_from(told.len()).expect("a short answer");
+                let passed = self.answer_of_chip(rest.get(..usize::from(*length))?);
+                Some(match passed {
+                    Some(passed) => {
+                        let length = u8::try_from(passed.len()).expect("a short answer");
                         let state = [0x92, 0x01, 0x00, 0x96, 0x02, 0x00, 0x00, 0x97, length];
-                        answer(&[&done[..], &state, &told].concat(), 0x9000)
+                        answer(&[&done[..], &state, &passed].concat(), 0x9000)
                     }
                     // The chip did not answer in time (PC/SC part 3, supplemental document, section
                     // 4).
@@ -62,7 +62,7 @@ impl VirtualType2 {
             }
             (PassesOn::ByController, [0xFF, 0x00, 0x00, 0x00, _, 0xD4, 0x42, own @ ..]) => {
                 Some(match self.answer_of_chip(own) {
-                    Some(told) => answer(&[&[0xD5, 0x43, 0x00][..], &told].concat(), 0x9000),
+                    Some(shown) => answer(&[&[0xD5, 0x43, 0x00][..], &shown].concat(), 0x9000),
                     // Timeout.
                     None => answer(&[0xD5, 0x43, 0x01], 0x9000),
                 })

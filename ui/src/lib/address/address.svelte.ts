@@ -5,6 +5,8 @@ import { get, getVersion, patchVersion, post } from "../api/client";
 import { rights } from "../stores/rights.svelte";
 import { settings } from "../stores/settings";
 import { perConnection } from "../api/connection.svelte";
+import { atMostEvery } from "../api/atMostEvery";
+import { follow } from "../api/following";
 import { shell } from "../shell/shell.svelte";
 import { hostOf, isLoopback, isNumeric } from "./typed";
 import type { TagUrl, TagUrlCheck } from "../api/types";
@@ -15,11 +17,8 @@ export type AddressReason = NonNullable<TagUrlCheck["reason"]>;
 const AGREED = "tapdesk.agreed-addresses";
 const agreedBefore = (): string[] => JSON.parse(sessionStorage.getItem(AGREED) ?? "[]") as string[];
 
-/**
- * How often the service is asked whether a phone proved the address, in milliseconds. No event
- * announces it, and a person waits with the phone in the hand.
- */
-const FOLLOW_EVERY = 2_000;
+/** The pause before it is loaded again, in milliseconds: changes often come in groups. */
+const PAUSE_MS = 200;
 
 class Address {
   /** The address of the setting with its last result; null until it is known. */
@@ -111,10 +110,12 @@ class Address {
     await Promise.all([settings.load(), this.load()]);
   }
 
-  /** Polls until a phone has proved it; for `$effect`. */
+  /** Follows it, because a phone may prove it, or another person change it; for `$effect`. */
   follow(): () => void {
-    const timer = setInterval(() => void this.load().catch(() => undefined), FOLLOW_EVERY);
-    return () => clearInterval(timer);
+    const again = atMostEvery(PAUSE_MS, () => this.load().catch(() => undefined));
+    // The address is a setting; its proof is not.
+    const stops = ["/tag-url", "/settings"].map((path) => follow(path, () => ({}), again));
+    return () => stops.forEach((stop) => stop());
   }
 }
 

@@ -4,6 +4,7 @@
 import { get } from "./client";
 import { onChange, type About, type Kind } from "./changes";
 import { perConnection } from "./connection.svelte";
+import { followGaps } from "./following";
 import { Loadable } from "./loadable";
 import type { AnswerOf, Given, PathOf } from "./operations";
 import { Problem } from "./problem";
@@ -44,25 +45,15 @@ const kept = perConnection(() => {
   return entries;
 });
 
-/**
- * Follows a shown value. Edits on other computers have no event: they are found when the window gets
- * the focus, and when a screen shows the value again.
- */
-function follow(outdate: () => void): () => void {
-  const back = reach.onBack(outdate);
-  const look = () => reach.lost || outdate();
-  addEventListener("focus", look);
-  return () => {
-    back();
-    removeEventListener("focus", look);
-  };
-}
-
 function entry(path: string, parameters: object, report?: (error: unknown) => void): Loadable<unknown> {
   const key = JSON.stringify([path, parameters, report !== undefined]);
   // The types of path and parameters have been checked by the functions below.
   const fetch = get as unknown as (path: string, parameters: object) => Promise<unknown>;
-  const found = kept.get(key) ?? { path, about: parameters, value: new Loadable(() => fetch(path, parameters), { follow, report }) };
+  const found = kept.get(key) ?? {
+    path,
+    about: parameters,
+    value: new Loadable(() => fetch(path, parameters), { follow: followGaps, report }),
+  };
   kept.delete(key);
   kept.set(key, found);
   if (kept.size > KEPT) forgetOldest(key);

@@ -6,6 +6,30 @@ const tap = { event: "interaction", interaction_id: 5, tag_id: 7 } as LiveEvent;
 const sent = { event: "submission", interaction_id: 5, tag_id: 7, experience_id: 3 } as LiveEvent;
 const alert = { event: "alert", message: "The disk is full." } as LiveEvent;
 
+const changed = (kind: string, id: number | null = null) => ({ event: "changed", kind, id }) as LiveEvent;
+
+test.each([
+  [changed("url-templates", 3), "/url-templates/{id}", { id: 3 }, true],
+  [changed("url-templates", 3), "/url-templates/{id}", { id: 4 }, false],
+  [changed("url-templates", 3), "/url-templates", {}, true],
+  [changed("tags"), "/tags/{id}", { id: 4 }, true],
+  // The id of a tag is no id of an interaction.
+  [changed("tags", 7), "/interactions/{id}", { id: 5 }, true],
+  [changed("interactions", 5), "/interactions/{id}", { id: 5 }, true],
+  [changed("interactions", 5), "/interactions/{id}", { id: 6 }, false],
+  [changed("interactions", 5), "/tags/{id}", { id: 7 }, false],
+  [changed("interactions", 5), "/submissions", {}, false],
+  [changed("interactions"), "/tags/{id}", { id: 7 }, true],
+  [changed("interactions"), "/submissions", {}, true],
+  [changed("encodings", 2), "/encoding-runs/{id}", { id: 3 }, true],
+  [changed("unlisted-chips"), "/url-templates/{id}", { id: 3 }, true],
+  [changed("tag-url"), "/tag-url", {}, true],
+  [changed("backup"), "/backup/schedule", {}, true],
+  [changed("mail"), "/settings", {}, false],
+])("a change by anyone concerns the responses that it may have changed", (event, path, about, concerned) => {
+  expect(eventConcerns(event, path, about)).toBe(concerned);
+});
+
 test.each([
   [tap, "/tags/{id}", { id: 7 }, true],
   [tap, "/tags/{id}", { id: 8 }, false],
@@ -16,6 +40,11 @@ test.each([
   [tap, "/inlays/{id}", { id: 5, tag_id: 7 }, true],
   [tap, "/inlays/{id}", { id: 5, tag_id: null }, false],
   [tap, "/experiences", {}, false],
+  [{ ...tap, simulated: false } as LiveEvent, "/simulator/inlays", {}, false],
+  [{ ...tap, simulated: true } as LiveEvent, "/simulator/inlays", {}, true],
+  [{ ...tap, simulated: false } as LiveEvent, "/tags", { simulated: "true" }, false],
+  [{ ...tap, simulated: true } as LiveEvent, "/tags", { simulated: "true" }, true],
+  [{ ...tap, simulated: false } as LiveEvent, "/tags", {}, true],
   [sent, "/submissions", { experience_id: 3 }, true],
   [sent, "/submissions", { experience_id: 4 }, false],
   [alert, "/tags", {}, false],

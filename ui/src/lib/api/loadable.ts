@@ -42,19 +42,19 @@ export class Loadable<T> implements Shown<T> {
   readonly #fetch: () => Promise<T>;
   readonly #show: () => void;
   readonly #showTime = createSubscriber((dated) => void (this.#dated = dated));
-  readonly #loadShown: () => void;
+  readonly #loadShown: () => Promise<unknown>;
   readonly #again = atMostEvery(PAUSE_MS, () => this.#shown && this.#outdated && this.#loadShown());
 
   constructor(fetch: () => Promise<T>, { follow, report = () => undefined }: How = {}) {
     this.#fetch = fetch;
-    this.#loadShown = () => void this.load().catch(report);
+    this.#loadShown = () => this.load().catch(report);
     this.#show = createSubscriber((changed) => {
       this.#changed = changed;
       this.#shown = true;
       // A former failure is no longer of interest: it is loaded again.
       if (this.#now === null) this.#failure = null;
       const stop = follow?.(() => this.outdate());
-      this.#loadShown();
+      void this.#loadShown();
       return () => {
         this.#shown = false;
         stop?.();

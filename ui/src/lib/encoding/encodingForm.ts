@@ -2,13 +2,14 @@
 // service.
 
 import type { Encoding, MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
-import { isEncodable as isWritten, staticChips } from "../inlays/technologies";
+import { isEncodable as isWritten, usualChip } from "../inlays/technologies";
 import { technologies } from "../inlays/technologies.svelte";
+import { uidOfChip } from "../inlays/uid";
 
 export interface EncodingForm {
   /**
-   * `ntag424dna` for Tapdesk's own form, a chip without keys for a static URL, or the id of a URL
-   * template.
+   * The usual chip for one-time URLs in Tapdesk's own form, a chip without keys for a static URL, or
+   * the id of a URL template.
    */
   choice: string;
   mirror: Mirror;
@@ -21,7 +22,7 @@ export interface EncodingForm {
 }
 
 export const newForm = (): EncodingForm => ({
-  choice: "ntag424dna",
+  choice: usualChip,
   mirror: "encrypted",
   macFrom: "none",
   ownKeys: false,
@@ -46,11 +47,11 @@ export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "te
 
 /** The members of a new encoding, and of the plan of a run. */
 export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null) {
-  const { choice, mirror, macFrom, ownKeys, lock, lrp } = form;
-  const withoutKeys = staticChips().includes(chipOf(form, template));
-  const keys = withoutKeys ? { lock } : { own_keys: ownKeys };
+  const { mirror, macFrom, ownKeys, lock, lrp } = form;
+  const chip = technologies.find(chipOf(form, template));
+  const keys = { ...(chip?.lockable && { lock }), ...(chip?.rolls !== false && { own_keys: ownKeys }) };
   if (template) return { url_template_id: template.id, ...keys, ...(template.mode === "lrp" && { lrp }) };
-  if (withoutKeys) return { technology: choice as Technology, ...keys };
+  if (chip?.rolls === false) return { technology: chip.technology, ...keys };
   return { mirror, mac_from: macFrom, ...keys };
 }
 
@@ -75,8 +76,8 @@ export function previewFields(
   const fields = formFields(form, template);
   // Permanent changes are shown before they are agreed to.
   const agreed = template?.mode === "lrp" && { lrp: true };
-  const known = lies?.state === "inlay" && lies.uid?.length === 14 && !lies.random_uid;
+  const uid = lies?.state === "inlay" ? uidOfChip(lies) : null;
   // Readers use the words of the service, and some others.
   const chip = lies?.chip === undefined ? undefined : technologies.find(lies.chip)?.technology;
-  return { ...fields, ...agreed, ...(known && { uid: lies.uid, ...(chip && { chip }) }) };
+  return { ...fields, ...agreed, ...(uid !== null && { uid, ...(chip && { chip }) }) };
 }

@@ -1,7 +1,24 @@
 import { expect, test } from "vitest";
-import { blankDerivation, defaultsOf, derivationOf, derivationWords, schemes, type Scheme } from "./derivations";
+import { blankDerivation, derivationOf, derivationWords, isMasterKey, masterDigits, schemes, usualOf, type Scheme } from "./derivations";
+import { technologies } from "./technologies.svelte";
+import "./knownChips";
 
-const of = (scheme: Scheme) => derivationOf({ ...blankDerivation(), ...defaultsOf(scheme), scheme });
+const of = (scheme: Scheme) => derivationOf({ ...blankDerivation(), ...usualOf(scheme), scheme });
+
+test("the schemes of the service are those with a name here", () => {
+  expect(technologies.schemes.map(({ usual }) => usual.scheme).sort()).toEqual(Object.keys(schemes).sort());
+});
+
+test("a form begins with a scheme's usual values", () => {
+  expect(blankDerivation()).toMatchObject({ scheme: "an10922", input: "{uid}", diversify_meta: true });
+  expect(blankDerivation("sdm_backend")).toMatchObject({ version: 2, meta_slot: 1, file_slot: 2 });
+});
+
+test("a master key has the length that its scheme takes", () => {
+  expect([masterDigits("an10922"), masterDigits("sdm_backend")]).toEqual(["32", "2 to 128"]);
+  const keys = ["00".repeat(16), "0a", "0A".repeat(64), "00".repeat(65), "000", "zz", ""];
+  expect(keys.map(isMasterKey)).toEqual([true, true, true, false, false, false, false]);
+});
 
 test("each scheme is sent with its own options and no others", () => {
   expect(of("an10922")).toEqual({ scheme: "an10922", input: "{uid}", diversify_meta: true });

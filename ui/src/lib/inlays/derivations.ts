@@ -1,11 +1,12 @@
-// The ways to derive inlays' keys from a master key: their names, their options, and their
-// descriptions.
+// The ways to derive inlays' keys from a master key: their names and descriptions. Their options and
+// the length of their master keys come from the service.
 
 import type { Derivation } from "../api/types";
+import { technologies } from "./technologies.svelte";
 
 export type Scheme = Derivation["scheme"];
 
-/** The values of a form; each scheme uses some of them. */
+/** The values of a form; each scheme uses those that its usual values have. */
 export interface DerivationFields {
   scheme: Scheme;
   input: string;
@@ -24,41 +25,46 @@ export const schemes: Record<Scheme, { name: string; about: string }> = {
   plain_cmac: { name: "Plain CMAC", about: "A CMAC over an input, without the padding of AN10922." },
 };
 
-export const blankDerivation = (): DerivationFields => ({
-  scheme: "an10922",
-  input: "{uid}",
-  diversify_meta: true,
-  version: 1,
-  meta_slot: 1,
-  file_slot: 2,
+/** The scheme that a form begins with; its options are filled by `usualOf`. */
+export const blankDerivation = (scheme: Scheme = "an10922"): DerivationFields => ({
+  scheme,
+  input: "",
+  diversify_meta: false,
+  version: null,
+  meta_slot: null,
+  file_slot: null,
   system_id: "",
+  ...usualOf(scheme),
 });
 
-/** The initial values of a scheme, if it has its own. */
-export const defaultsOf = (scheme: Scheme): Partial<DerivationFields> =>
-  ({
-    an10922: { input: "{uid}" },
-    plain_cmac: { input: "01{uid}" },
-    boltcard: { version: 1 },
-    sdm_backend: { version: 2, meta_slot: 1, file_slot: 2 },
-    ntag424_crate: { file_slot: 2 },
-  })[scheme];
+const find = (scheme: Scheme) => technologies.schemes.find(({ usual }) => usual.scheme === scheme);
 
-/** The member of a request to the service. */
-export function derivationOf({ scheme, input, diversify_meta, version, meta_slot, file_slot, system_id }: DerivationFields): Derivation {
-  switch (scheme) {
-    case "an10922":
-      return { scheme, input: input.trim(), diversify_meta };
-    case "plain_cmac":
-      return { scheme, input: input.trim() };
-    case "boltcard":
-      return { scheme, version: version ?? 0 };
-    case "sdm_backend":
-      return { scheme, version: version ?? 2, meta_slot: meta_slot ?? 1, file_slot: file_slot ?? 2 };
-    case "ntag424_crate":
-      return { scheme, system_id, file_slot: file_slot ?? 2 };
-  }
+/** All options of a scheme, with their usual values; none until the service has answered. */
+export const usualOf = (scheme: Scheme): Partial<DerivationFields> => find(scheme)?.usual ?? {};
+
+/** The member of a request to the service: the options of the scheme, and no others. */
+export function derivationOf(fields: DerivationFields): Derivation {
+  const names = Object.keys(usualOf(fields.scheme)) as (keyof DerivationFields)[];
+  const options = names.map((name) => [name, name === "input" ? fields.input.trim() : fields[name]]);
+  return Object.fromEntries(options) as Derivation;
 }
+
+/** The length of a scheme's master key, as in "2 to 128"; empty until the service has answered. */
+export function masterDigits(scheme: Scheme): string {
+  const { master_digits_min: least = null, master_digits_max: most = null } = find(scheme) ?? {};
+  return least === most ? `${most ?? ""}` : `${least} to ${most}`;
+}
+
+/**
+ * Whether a text can be the master key of some scheme; any whole bytes can until the service has
+ * answered.
+ */
+export const isMasterKey = (text: string) =>
+  /^([0-9a-f]{2})+$/i.test(text) &&
+  (technologies.schemes.length === 0 ||
+    technologies.schemes.some(
+      ({ master_digits_min, master_digits_max }) => text.length >= master_digits_min && text.length <= master_digits_max,
+    ));
 
 /** A derivation described in one line. */
 export function derivationWords(derivation: Derivation): string {

@@ -51,8 +51,13 @@ test("of a URL template, the chip and the placeholders decide which keys there a
   expect(sent("ntag424dna_tt", "https://x.example/?{uid}{mac}")).toEqual({ ...form, file_key: "F" });
   expect(sent("ntag223dna", "https://x.example/?{uid}x{counter}x{mac}")).toEqual({ ...form, file_key: "F" });
   expect(sent("ntag213", "https://x.example/{slug}?{uid}x{counter}")).toEqual(form);
-  expect(needsOf("sic43nt", codes, "https://x.example/?{uid}{tamper}{counter}{mac}")).toEqual({ meta: false, file: "rolling" });
-  expect(needsOf("ntag223dna", codes)).toEqual({ meta: false, file: null });
+  expect(needsOf("sic43nt", codes, "https://x.example/?{uid}{tamper}{counter}{mac}")).toEqual({
+    meta: false,
+    digits: 20,
+    derivable: false,
+  });
+  expect(needsOf("ntag223dna", codes)).toEqual({ meta: false, digits: null, derivable: false });
+  expect(needsOf("ntag424dna_tt", { mirror: "encrypted" })).toEqual({ meta: true, digits: 32, derivable: true });
 });
 
 test("an inlay that is edited keeps its keys until others are entered", () => {

@@ -3,7 +3,8 @@
 
 import type { Inlay, InlayPatch, MacFrom, Mirror, Technology } from "../api/types";
 import type { ChipCodes } from "../shell/desktop";
-import { familyOf } from "./technologies";
+import { usualChip } from "./technologies";
+import { technologies } from "./technologies.svelte";
 import { has } from "./urlTemplate";
 
 /** The source of the keys of a rolling-code inlay; `same` keeps the stored keys. */
@@ -30,8 +31,10 @@ export interface Codes {
 /** The keys that an inlay's codes need. */
 export interface Needs {
   meta: boolean;
-  /** 16 bytes of AES, or the 10 of a SIC43NT; `null` without codes. */
-  file: "aes" | "rolling" | null;
+  /** The length of the file key in hex digits; `null` without codes. */
+  digits: number | null;
+  /** Whether a master key can derive them. */
+  derivable: boolean;
 }
 
 export const noKeys: Keys = { source: "own", master: "", file: "", meta: "", factory: false };
@@ -54,22 +57,23 @@ export const codesOfInlay = (inlay: Inlay): Codes => ({
 
 /** The keys that codes of the canonical form need, or those of the template with this text. */
 export function needsOf(technology: Technology, { mirror }: Pick<Codes, "mirror">, template: string | null = null): Needs {
-  const family = familyOf(technology);
-  if (template === null) return { meta: mirror === "encrypted", file: family === "ntag424" && mirror !== "" ? "aes" : null };
-  if (family === "ntag21x") return { meta: false, file: null };
-  return { meta: family === "ntag424" && has(template, "picc"), file: family === "sic43nt" ? "rolling" : "aes" };
+  const chip = technologies.find(technology);
+  const makesThem = template !== null || (chip?.canonical && mirror !== "");
+  if (!chip || !makesThem) return { meta: false, digits: null, derivable: false };
+  const encrypted = template === null ? mirror === "encrypted" : has(template, "picc");
+  return { meta: chip.meta_key && encrypted, digits: chip.key_digits, derivable: chip.aes_keys };
 }
 
 /** The members of a request to the service. */
 export function codeFields(
   { template, mirror, mac_from, keys }: Codes,
-  needs = needsOf("ntag424dna", { mirror }),
+  needs = needsOf(usualChip, { mirror }),
 ): Omit<InlayPatch, "tag_id" | "other_keys"> {
   const form =
     template === null
       ? { mirror: mirror || null, ...(mirror && { mac_from }) }
       : { url_template_id: template, mirror: null, mac_from: "none" as const };
-  if (needs.file === null) return form;
+  if (needs.digits === null) return form;
   const secrets = {
     same: {},
     master: { master_key_id: Number(keys.master), ...(needs.meta && keys.meta.trim() && { meta_key: keys.meta.trim() }) },

@@ -1,12 +1,12 @@
-// For tests: the chips of the service, from the example of its API document.
+// For tests: the chips and the key schemes of the service, from the example of its API document.
 
 import openapi from "../../../../service/openapi.json";
 import { lookup } from "../api/cache";
-import type { TechnologyView } from "../api/types";
+import type { DerivationScheme, TechnologyView } from "../api/types";
 
 const { example } = openapi.paths["/admin/v1/technologies"].get.responses["200"].content["application/json"];
 
 /** The answer of the service. */
-export const knownChips = example as { items: TechnologyView[] };
+export const knownChips = example as { items: TechnologyView[]; derivations: DerivationScheme[] };
 
 lookup("/technologies").set(knownChips);

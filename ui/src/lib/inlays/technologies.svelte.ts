@@ -1,8 +1,8 @@
-// The chips that the service knows. The window shows them for as long as it is connected, so that
-// they are loaded again after a failure.
+// The chips that the service knows, and the schemes by which it derives their keys. The window shows
+// them for as long as it is connected, so that they are loaded again after a failure.
 
 import { lookup } from "../api/cache";
-import type { TechnologyView } from "../api/types";
+import type { DerivationScheme, TechnologyView } from "../api/types";
 
 const listed = () => lookup("/technologies");
 
@@ -10,6 +10,11 @@ export const technologies = {
   /** Every chip, family by family; empty until the service has answered. */
   get all(): readonly TechnologyView[] {
     return listed().now?.items ?? [];
+  },
+
+  /** Every scheme that derives keys; empty until the service has answered. */
+  get schemes(): readonly DerivationScheme[] {
+    return listed().now?.derivations ?? [];
   },
 
   /** Loads them if they are not known yet: a form that depends on them must not be sent before. */

@@ -1,8 +1,12 @@
 // The choices for labels, and the request that they make.
 
 import type { LabelRequest, LabelSelection, LabelSheet } from "../api/types";
+import shops from "./sheets.json";
 
 export type LabelFormat = LabelRequest["format"];
+
+/** A number in a field: `null` if it is empty, and the text if that is no number. */
+export type Typed = number | string | null | undefined;
 
 /** A size of label: of a sheet that shops sell, of a roll, or one's own. */
 export interface LabelStock {
@@ -14,14 +18,6 @@ export interface LabelStock {
   sheet: Omit<LabelSheet, "skip"> | null;
 }
 
-const a4 = (columns: number, rows: number, margin_mm: [number, number], gap_mm: [number, number]) => ({
-  page: "a4" as const,
-  columns,
-  rows,
-  margin_mm,
-  gap_mm,
-});
-const letter = (...sheet: Parameters<typeof a4>) => ({ ...a4(...sheet), page: "letter" as const });
 const roll = (width: number, height: number): LabelStock => ({
   key: `roll-${width}x${height}`,
   name: `${width} × ${height} mm`,
@@ -30,14 +26,7 @@ const roll = (width: number, height: number): LabelStock => ({
 });
 
 /** Sheets by the numbers of Avery, which other makers print on their packages, too. */
-export const sheets: LabelStock[] = [
-  { key: "l7160", name: "A4, 21 labels, 63.5 × 38.1 mm (L7160)", mm: [63.5, 38.1], sheet: a4(3, 7, [7.2, 15.1], [2.5, 0]) },
-  { key: "3474", name: "A4, 24 labels, 70 × 37 mm (3474)", mm: [70, 37], sheet: a4(3, 8, [0, 0.5], [0, 0]) },
-  { key: "l7163", name: "A4, 14 labels, 99.1 × 38.1 mm (L7163)", mm: [99.1, 38.1], sheet: a4(2, 7, [4.6, 15.1], [2.5, 0]) },
-  { key: "l7651", name: "A4, 65 labels, 38.1 × 21.2 mm (L7651)", mm: [38.1, 21.2], sheet: a4(5, 13, [4.7, 10.7], [2.5, 0]) },
-  { key: "5160", name: "Letter, 30 labels, 66.7 × 25.4 mm (5160)", mm: [66.7, 25.4], sheet: letter(3, 10, [4.8, 12.7], [3.1, 0]) },
-  { key: "5163", name: "Letter, 10 labels, 101.6 × 50.8 mm (5163)", mm: [101.6, 50.8], sheet: letter(2, 5, [4, 12.7], [4.7, 0]) },
-];
+export const sheets = shops as unknown as LabelStock[];
 
 export const rolls: LabelStock[] = [
   roll(25, 25),
@@ -48,15 +37,37 @@ export const rolls: LabelStock[] = [
   { key: "own", name: "Own size", mm: null, sheet: null },
 ];
 
+/** A sheet that a person describes. Lengths are in millimetres. */
+export interface OwnSheet {
+  /** Empty until it is saved. */
+  name: string;
+  page: LabelSheet["page"];
+  columns: Typed;
+  rows: Typed;
+  width: Typed;
+  height: Typed;
+  /** Margins to the first label. */
+  left: Typed;
+  top: Typed;
+  /** Gaps between labels: from left to right, and from top to bottom. */
+  across: Typed;
+  down: Typed;
+}
+
+/** The key of the stock that is an own sheet. */
+export const OWN_SHEET = "own-sheet";
+
 export interface LabelChoices {
   format: LabelFormat;
   /** The key of a sheet or a roll. */
   stock: string;
-  /** The own size in millimetres. A text is not a number. */
-  width: number | string | null | undefined;
-  height: number | string | null | undefined;
+  /** The own size in millimetres. */
+  width: Typed;
+  height: Typed;
+  /** The own sheet. */
+  sheet: OwnSheet;
   /** The first free label of the first sheet, from 1. */
-  first: number | string | null | undefined;
+  first: Typed;
   dpi: number;
   level: string;
   colour: string;
@@ -72,6 +83,7 @@ export const usual: LabelChoices = {
   stock: "l7160",
   width: 50,
   height: 30,
+  sheet: { name: "", page: "a4", columns: 3, rows: 8, width: 70, height: 36, left: 0, top: 4.5, across: 0, down: 0 },
   first: 1,
   dpi: 203,
   level: "",
@@ -84,8 +96,25 @@ export const usual: LabelChoices = {
 /** The stocks that a format can be printed on: only a PDF has sheets. */
 export const stocksOf = (format: LabelFormat): LabelStock[] => (format === "pdf" ? [...sheets, ...rolls] : rolls);
 
+/** An own sheet as a stock; without a sheet while a number is missing. */
+function ownStock({ page, columns, rows, width, height, left, top, across, down }: OwnSheet): LabelStock {
+  const numbers = [columns, rows, width, height, left, top, across, down];
+  const stock = { key: OWN_SHEET, name: "Own sheet", mm: null, sheet: null };
+  if (!numbers.every((one) => typeof one === "number")) return stock;
+  const [inRow, inColumn, w, h, x, y, right, below] = numbers as [number, number, number, number, number, number, number, number];
+  return { ...stock, mm: [w, h], sheet: { page, columns: inRow, rows: inColumn, margin_mm: [x, y], gap_mm: [right, below] } };
+}
+
+/** The saved sheets with this one, which replaces the one of its name. */
+export function withSheet(saved: OwnSheet[], sheet: OwnSheet): OwnSheet[] {
+  const named = { ...sheet, name: sheet.name.trim() };
+  const others = saved.filter(({ name }) => name !== named.name);
+  return [...others, named].sort((one, other) => one.name.localeCompare(other.name));
+}
+
 /** The chosen stock. If the format does not have it, a usual roll. */
-export function stockOf({ format, stock }: LabelChoices): LabelStock {
+export function stockOf({ format, stock, sheet }: LabelChoices): LabelStock {
+  if (format === "pdf" && stock === OWN_SHEET) return ownStock(sheet);
   const stocks = stocksOf(format);
   return stocks.find(({ key }) => key === stock) ?? stocks.find(({ key }) => key === "roll-50x30")!;
 }
@@ -97,6 +126,7 @@ export const perSheet = ({ sheet }: LabelStock): number => (sheet ? sheet.column
 export function requestOf(choices: LabelChoices, select: LabelSelection): LabelRequest | null {
   const { format, width, height, first, dpi, level, colour, capitals, logo, text } = choices;
   const stock = stockOf(choices);
+  if (stock.key === OWN_SHEET && !stock.sheet) return null;
   const mm = stock.mm ?? [width, height];
   const [w, h] = mm;
   if (typeof w !== "number" || typeof h !== "number") return null;
@@ -118,5 +148,6 @@ export function requestOf(choices: LabelChoices, select: LabelSelection): LabelR
   };
 }
 
-/** The proposed file name. */
-export const fileName = (format: LabelFormat): string => `labels.${format === "png" || format === "svg" ? "zip" : format}`;
+/** The proposed file name. More than one PDF come as a ZIP. */
+export const fileName = (format: LabelFormat, files: number): string =>
+  `labels.${format === "png" || format === "svg" || files > 1 ? "zip" : format}`;

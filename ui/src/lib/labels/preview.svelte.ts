@@ -7,7 +7,21 @@ import { wrongOf } from "../ui/wrong";
 /** Pause after the last change, in milliseconds: typing does not ask for each letter. */
 const PAUSE = 250;
 /** Fields that show their own errors. */
-const SHOWN = ["label_mm", "sheet", "text", "dpi", "qr.level", "qr.colour", "qr.capitals", "qr.logo"];
+const SHOWN = [
+  "label_mm",
+  "sheet.columns",
+  "sheet.rows",
+  "sheet.margin_mm",
+  "sheet.gap_mm",
+  "sheet.skip",
+  "sheet",
+  "text",
+  "dpi",
+  "qr.level",
+  "qr.colour",
+  "qr.capitals",
+  "qr.logo",
+];
 
 export class Preview {
   shown = $state.raw<LabelPreview | null>(null);

@@ -4,6 +4,7 @@
 import { wordsOf } from "../api/problem";
 import { get, mayWrite, post, Problem, publicCall } from "../api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../api/types";
+import { uidOfChip } from "../inlays/uid";
 import { sendTap, type Reading, type ReadChip, type SentTap } from "../shell/desktop";
 import { ownTaps, timesOf } from "../tap/ownTaps";
 import { attempt } from "../window/notices.svelte";
@@ -53,7 +54,7 @@ async function dryRun(reading: Reading, tagUrl: string | null): Promise<Verifica
 
 export async function lookUp(reading: Reading, tagUrl: string | null = null): Promise<Known> {
   const check = await dryRun(reading, tagUrl);
-  const uid = reading.uid?.length === 14 ? reading.uid : check?.chip === "not_comparable" ? check.uid : null;
+  const uid = uidOfChip(reading) ?? (check?.chip === "not_comparable" ? check.uid : null);
   const inlay = uid ? ((await get("/inlays", { uid, limit: 1 })).items[0] ?? null) : null;
   const tagId = inlay?.tag_id ?? check?.tag_id ?? null;
   const tag = tagId === null ? null : await get("/tags/{id}", { id: tagId }).catch(() => null);

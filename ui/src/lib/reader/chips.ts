@@ -1,7 +1,7 @@
 // The names of chips that readers can recognize.
 
 import type { Technology } from "../api/types";
-import { chipName } from "../inlays/technologies";
+import { chipName, serves } from "../inlays/technologies";
 import type { Reading } from "../shell/desktop";
 
 /** The names of the chips that are no technology of the service. */
@@ -25,8 +25,7 @@ export interface Chips {
 
 /** Both chips in two sentences; null if one is unknown, or if they are compatible. */
 export function bothChips({ found, wanted }: Chips): string | null {
-  if (found === null || wanted === null || found === wanted) return null;
-  if (found === "ntag424dna_tt" && wanted === "ntag424dna") return null;
+  if (found === null || wanted === null || serves(found, wanted)) return null;
   const needed = `The URL is for ${withArticle(chipName(wanted))}.`;
   return found === "unknown" ? `This is not a tag. ${needed}` : `This is ${withArticle(foundName(found))}. ${needed}`;
 }

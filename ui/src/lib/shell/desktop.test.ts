@@ -6,7 +6,10 @@ vi.mock("@tauri-apps/api/core", () => ({ Channel: class {}, convertFileSrc: Stri
 
 test("each command for a service names the connection that the page shows", async () => {
   showing("embedded");
-  onLiveEvent(() => undefined);
+  onLiveEvent(
+    () => undefined,
+    () => undefined,
+  );
   showing("shop");
   await sendTap("https://tags.example.com/t/k3v9qa", "service", null);
   await encodeInlay("Reader 1", 7, { tag_id: 41 }, () => undefined);

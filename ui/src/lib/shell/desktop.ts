@@ -59,6 +59,7 @@ export async function shellState(): Promise<ShellState> {
     lost: null,
     key_store: { kind: "file", text: "" },
     database: "",
+    releases: { source: null, looked_at: null, found: null, problem: null },
   };
 }
 
@@ -92,6 +93,10 @@ export const fixPort = (port: number | null) => shell<void>("fix_port", { port }
 export const keepPort = () => shell<void>("keep_port");
 /** Allows phones of this network to reach the listener, or not. */
 export const allowPhones = (allowed: boolean) => shell<void>("allow_phones", { allowed });
+/** Sets where to look for newer versions of the desktop, and looks there; an empty URL ends it. */
+export const chooseReleaseSource = (url: string, publicKey: string) => shell<void>("choose_release_source", { url, publicKey });
+/** Looks for a newer version now; the state has the result. */
+export const lookForRelease = () => shell<void>("look_for_release");
 /** Connects the screens to another service. */
 export const connect = (id: string) => shell<void>("connect", { id });
 export const addConnection = (name: string, url: string, token: string) => shell<Connection>("add_connection", { name, url, token });
@@ -141,20 +146,30 @@ export function downloadFile(
 }
 
 /**
- * Subscribes to events until the returned function is called. The desktop continues until the next
- * subscription, which ends this one.
+ * Subscribes to events until the returned function is called. `missed` is called when events may
+ * have been missed, as after an interruption. The desktop continues until the next subscription,
+ * which ends this one.
  */
-export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
+export function onLiveEvent(heard: (event: LiveEvent) => void, missed: () => void): () => void {
   if (!inDesktop) {
     const source = new EventSource("/admin/v1/events?simulated=all");
     const hear = (message: MessageEvent<string>) => heard(JSON.parse(message.data) as LiveEvent);
-    for (const name of ["interaction", "update", "submission", "inlay.encoded", "alert"]) source.addEventListener(name, hear);
+    for (const name of ["interaction", "update", "submission", "inlay.encoded", "alert", "changed"]) source.addEventListener(name, hear);
+    source.addEventListener("missed", missed);
+    let interrupted = false;
+    source.onerror = () => (interrupted = true);
+    source.onopen = () => {
+      if (interrupted) missed();
+      interrupted = false;
+    };
     return () => source.close();
   }
   let open = true;
-  const channel = new Channel<LiveEvent>();
+  const channel = new Channel<LiveEvent | { event: "missed" }>();
   channel.onmessage = (event) => {
-    if (open) heard(event);
+    if (!open) return;
+    if (event.event === "missed") missed();
+    else heard(event);
   };
   void invoke("live_events", { connection: shown, channel });
   return () => {

@@ -2,6 +2,7 @@
 
 import { lookup } from "../api/cache";
 import type { Experience } from "../api/types";
+import { rights } from "./rights.svelte";
 
 const listed = () => lookup("/experiences", { limit: 500 });
 
@@ -17,6 +18,9 @@ export const experiences = {
 
   name(id: number | null): string {
     if (id === null) return "";
-    return this.all.find((experience) => experience.id === id)?.name ?? `Experience ${id}`;
+    const found = this.all.find((experience) => experience.id === id);
+    if (found) return found.name;
+    // A token that is limited to groups sees no experience, and a number would look like a name.
+    return rights.limited ? "an experience that you cannot see" : `Experience ${id}`;
   },
 };

@@ -55,7 +55,7 @@ export const groups: ChoiceGroup[] = [
     title: "The chip",
     choices: [
       choice("uid", "UID of the chip", "The number that the factory gave the chip: 14 digits, for example 04A1B2C3D4E5F0."),
-      choice("technology", "Kind of chip", "For example ntag424dna or ntag213."),
+      choice("technology", "Kind of chip", "For example NTAG 424 DNA or NTAG213."),
       choice("last_counter", "Last counter", "The counter of the last tap that was accepted."),
       choice("template", "URL template, by its text", "The form of the URLs that the chip sends."),
       choice("url_template_id", "URL template, by number", "The number of the URL template in Tapdesk."),
@@ -67,11 +67,11 @@ export const groups: ChoiceGroup[] = [
   {
     title: "Keys of the chip",
     choices: [
-      choice("meta_key", "Meta key", "32 hexadecimal digits. Decrypts UID and counter."),
-      choice("file_key", "File key", "32 hexadecimal digits. Verifies taps."),
-      choice("key_0", "Key 0", "32 hexadecimal digits. With it the chip can be encoded again."),
-      choice("key_3", "Key 3", "32 hexadecimal digits. Empty if the chip has its factory key."),
-      choice("key_4", "Key 4", "32 hexadecimal digits. Empty if the chip has its factory key."),
+      choice("meta_key", "Meta key", "Decrypts UID and counter. In hexadecimal digits."),
+      choice("file_key", "File key", "Verifies taps. In hexadecimal digits."),
+      choice("key_0", "Key 0", "With it the chip can be encoded again. In hexadecimal digits."),
+      choice("key_3", "Key 3", "In hexadecimal digits. Empty if the chip has its factory key."),
+      choice("key_4", "Key 4", "In hexadecimal digits. Empty if the chip has its factory key."),
       choice("master_key_id", "Master key, by number", "The number of the master key that the chip's keys follow from."),
     ],
   },

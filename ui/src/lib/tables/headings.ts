@@ -1,6 +1,7 @@
 // Guesses the meaning of columns by their headings in English, German, French and Spanish, if the
 // service has no suggestion.
 
+import { uidOf } from "../inlays/uid";
 import { propertyOf, SERIAL } from "./choices";
 
 /** A heading for comparisons: without case, accents and punctuation. */
@@ -81,8 +82,7 @@ const properties: Record<string, string[]> = {
 
 const has = (lists: Record<string, string[]>, heading: string) => Object.keys(lists).find((one) => lists[one]?.includes(plain(heading)));
 
-/** Whether a cell can be the UID of a chip. */
-const isUid = (cell: string) => /^([0-9a-f]{8}|[0-9a-f]{14}|[0-9a-f]{20})$/i.test(cell.trim().replaceAll(/[\s:-]/g, ""));
+const isUid = (cell: string) => uidOf(cell) !== null;
 
 /** The likely column of a heading, for a person to confirm; empty if none is likely. */
 function guess(heading: string, cells: readonly string[]): string {

@@ -29,9 +29,11 @@ export const isStray = (last: Click, next: Click): boolean =>
 export function swallowStrayClicks(): void {
   let last: Click | null = null;
   const hear = (event: MouseEvent) => {
-    // Clicks by the keyboard, or by a label on its field, have no position.
+    // Clicks by the keyboard have no position.
     if (event.detail === 0) return;
     const next = { at: event.timeStamp, x: event.clientX, y: event.clientY, control: controlOf(event.target) };
+    // A label passes its click on to its field; Chromium does so with the position.
+    if (last?.control instanceof HTMLLabelElement && last.control.control === next.control) return;
     if (last && isStray(last, next)) {
       event.preventDefault();
       event.stopImmediatePropagation();

@@ -149,5 +149,7 @@ function follow<T extends object>(draft: Draft<T>, title: () => string, href: st
     open = !open;
     untrack(() => (open ? drafts.shown({ title: last, href }, draft, lasting) : drafts.leave(draft, last)));
   });
-  onDestroy(() => open && drafts.leave(draft, last));
+  // While a component is destroyed, Svelte shows it the values from before the change that destroys it: a
+  // draft that was just reverted would seem edited.
+  onDestroy(() => open && queueMicrotask(() => drafts.leave(draft, last)));
 }

@@ -5,7 +5,7 @@ import type { About } from "../api/changes";
 import { getVersion, patchVersion, Problem, type Version } from "../api/client";
 import { Loadable, type Shown } from "../api/loadable";
 import type { AnswerOf, BodyOf, ParametersOf, PathOf } from "../api/operations";
-import { follow } from "../window/following";
+import { follow } from "../api/following";
 
 /** Attempts to save while others keep changing other members; more would hide an endless loop. */
 const TRIES = 5;

@@ -16,6 +16,10 @@ it("only chips that are found by nothing but their code can be unlisted", () => 
   expect(mustBeListed(template({}))).toBeNull();
   expect(mustBeListed(template({ template: "https://a.example/{slug}?p={picc}&c={mac}" }))).toContain("slug");
   expect(mustBeListed(template({ technology: "ntag213", template: "https://a.example/?m={uid}x{counter}" }))).toContain("AES");
+  // A chip with one AES key proves itself, too; the key of a SIC43NT is no AES key.
+  const run = "https://a.example/?m={uid}x{counter}x{mac}";
+  expect(mustBeListed(template({ technology: "ntag223dna", template: run }))).toBeNull();
+  expect(mustBeListed(template({ technology: "sic43nt", template: "https://a.example/?m={uid}{tamper}{counter}{mac}" }))).toContain("AES");
 });
 
 it("a chip without an inlay is known by a master key or by a file key of all chips", () => {

@@ -2,7 +2,7 @@
 // is no inlay.
 
 import type { UnlistedMode, UrlTemplate } from "../api/types";
-import { familyOf } from "../inlays/technologies";
+import { technologies } from "../inlays/technologies.svelte";
 import { has } from "../inlays/urlTemplate";
 import { sinceOf } from "./periods";
 
@@ -32,7 +32,8 @@ export const unlistedFields = ({ unlisted, experience_id, group_id, create_limit
 /** Why chips of a template always have to be listed; `null` if they do not. */
 export function mustBeListed({ template, technology }: Pick<UrlTemplate, "template" | "technology">): string | null {
   if (has(template, "slug")) return "The URLs name a slug, so each chip belongs to a tag that has to exist.";
-  if (familyOf(technology) !== "ntag424" || !has(template, "mac")) return "These chips have no AES code that could prove an unknown chip.";
+  if (!technologies.find(technology)?.aes_keys || !has(template, "mac"))
+    return "These chips have no AES code that could prove an unknown chip.";
   return null;
 }
 

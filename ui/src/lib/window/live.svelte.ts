@@ -1,6 +1,6 @@
 // The events since the window opened, newest first.
 
-import { announceEvent } from "../api/changes";
+import { announceEvent, announceMissed } from "../api/changes";
 import type { LiveEvent } from "../api/types";
 import { onLiveEvent } from "../shell/desktop";
 import { notices } from "./notices.svelte";
@@ -16,7 +16,7 @@ class Live {
   #hearing = new Set<(event: LiveEvent) => unknown>();
 
   start(): void {
-    this.#listening ??= onLiveEvent((event) => this.#take(event));
+    this.#listening ??= onLiveEvent((event) => this.#take(event), announceMissed);
   }
 
   /** Starts over, for another service. */

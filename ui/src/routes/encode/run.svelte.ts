@@ -2,8 +2,11 @@
 // tag of each chip, so a restart continues where the last run ended.
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
+import type { Shown } from "../../lib/api/loadable";
 import type { EncodingRunRow, Technology, WholeEncodingRun } from "../../lib/api/types";
+import { usualChip } from "../../lib/inlays/technologies";
 import { templates } from "../../lib/inlays/templates";
+import { uidOf } from "../../lib/inlays/uid";
 import type { Result } from "../../lib/reader/ResultRows.svelte";
 import { Encoder } from "../../lib/encoding/encoder.svelte";
 import { encodingReasons, rowWords, workingWords, type Outcome } from "../../lib/encoding/encodings";
@@ -12,8 +15,10 @@ import { count as digits } from "../../lib/format/format";
 import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { play, type Tone } from "../../lib/ui/sound";
 
-export class Run {
+export class Run implements Shown<WholeEncodingRun> {
   run = $state.raw<WholeEncodingRun | null>(null);
+  /** The reason why the last load failed; `null` if it succeeded. */
+  failure = $state.raw<unknown>(null);
   /** The readers that were used, with the encoding on each. */
   places = $state<Record<string, Encoder>>({});
   paused = $state(false);
@@ -26,10 +31,20 @@ export class Run {
 
   constructor(readonly id: number) {}
 
+  get now(): WholeEncodingRun | null {
+    return this.run;
+  }
+
   async load(): Promise<void> {
-    const { value, etag } = await getVersion("/encoding-runs/{id}", { id: this.id });
-    this.run = value;
-    this.#etag = etag;
+    this.failure = null;
+    try {
+      const { value, etag } = await getVersion("/encoding-runs/{id}", { id: this.id });
+      this.run = value;
+      this.#etag = etag;
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
   }
 
   get rows(): EncodingRunRow[] {
@@ -106,12 +121,12 @@ export class Run {
   /** The chip that the run needs, if it is known here. */
   get #wanted(): Technology | null {
     const { url_template_id: template = null, technology } = this.run?.plan ?? {};
-    return template === null ? (technology ?? "ntag424dna") : (templates.find(template)?.technology ?? null);
+    return template === null ? (technology ?? usualChip) : (templates.find(template)?.technology ?? null);
   }
 
   /** Whether the chip is half way or finished in another run. */
   async #ofOther(uid: string): Promise<boolean> {
-    if (uid.length !== 14) return false;
+    if (uidOf(uid) === null) return false;
     const last = (await get("/encodings", { uid, limit: 1 })).items[0];
     return (
       last !== undefined && last.run_id !== null && last.run_id !== this.id && !["rejected", "abandoned", "reset"].includes(last.state)

@@ -4,7 +4,8 @@ import { isFiltered, listQuery } from "./filter";
 
 test("a UID is found as any program writes it, and only once it is whole", () => {
   for (const text of ["04DE5F1EACC040", "04:de:5f:1e:ac:c0:40", " 04 DE 5F 1E AC C0 40 "]) expect(uidOf(text)).toBe("04DE5F1EACC040");
-  for (const text of ["", undefined, "04DE", "04DE5F1EACC04", "04DE5F1EACC0ZZ"]) expect(uidOf(text)).toBe(null);
+  for (const text of ["", undefined, "04DE", "04DE5F1E", "04DE5F1EACC04", "04DE5F1EACC0ZZ", "04DE5F1EACC040010203"])
+    expect(uidOf(text)).toBe(null);
   expect(listQuery({ uid: "04DE" }, false)).toEqual({ simulated: false });
 });
 

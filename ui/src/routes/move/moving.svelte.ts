@@ -4,6 +4,7 @@ import { perConnection } from "../../lib/api/connection.svelte";
 import type { UrlTemplate } from "../../lib/api/types";
 import { templates } from "../../lib/inlays/templates";
 import { kept } from "../../lib/window/kept";
+import { inlayImport } from "./inlayImport.svelte";
 import { nextAfter, type StepKey } from "./steps";
 
 /** Chips of one format of URLs, with the source of their keys. */
@@ -81,9 +82,11 @@ class Moving {
     return nextAfter(step);
   }
 
-  /** Forgets the progress. Returns it, so that this can be undone. */
+  /** Forgets the progress and the table. Returns the progress, so that this can be undone. */
   startOver(): Progress {
     const before = this.#now;
+    const run = inlayImport.own;
+    if (!run.busy) run.clear();
     this.change(none);
     return before;
   }

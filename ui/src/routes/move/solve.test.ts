@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SolveCandidate, Solved } from "../../lib/api/types";
-import { haveOwnKeys, KEY, keyWords, noKeys, pieces, readWords, verdict } from "./solve";
+import { isKey } from "../../lib/inlays/technologies";
+import { haveOwnKeys, keyWords, noKeys, pieces, readWords, verdict } from "./solve";
 import "../../lib/inlays/knownChips";
 
 const candidate = (more: Partial<SolveCandidate> = {}) =>
@@ -27,6 +28,8 @@ describe("the answer of the solver", () => {
       text: "The codes of all 2 URLs verify, and as nothing else. 1,204 combinations tried.",
     });
     expect(verdict(solved("narrowed", [candidate(), candidate()], 2)).text).toContain("More URLs");
+    const single = verdict(solved("narrowed", [candidate({ proved_by: 1 })]));
+    expect(single).toEqual({ title: "Very likely", text: "The code verifies as this, and might by chance. More URLs make it certain." });
     const plain = (technology: SolveCandidate["technology"]) => candidate({ proved_by: 0, technology });
     expect(verdict(solved("narrowed", [plain("ntag213"), plain("ntag215")])).text).toBe(
       "Only by the shape of the URLs. These chips have no key, so no tap can be verified. Choose your chip: they differ in nothing else that a URL shows.",
@@ -34,6 +37,9 @@ describe("the answer of the solver", () => {
     expect(verdict(solved("narrowed", [plain("ntag213"), plain("ntag424dna")])).text).toContain("Add the keys");
     expect(verdict(solved("narrowed", [candidate(), candidate()], 5)).text).not.toContain("More URLs");
     expect(verdict(solved("narrowed", [candidate({ proved_by: 0 })])).text).toContain("no code was checked");
+    const shape = solved("narrowed", [candidate({ proved_by: 0 })]);
+    expect(verdict(shape, 1).text).toContain("no code verifies with the key above");
+    expect(verdict(shape, 2).text).toContain("Check that they are of these inlays");
     for (const candidates of [[], [candidate()]]) expect(verdict(solved("unknown", candidates)).title).toBe("Cannot tell");
     expect(verdict(solved("unknown", [])).text).toContain("check that the keys are theirs");
     expect(verdict(solved("unknown", [], 1, ["This is no web address."])).text).not.toContain("keys");
@@ -70,5 +76,5 @@ describe("the answer of the solver", () => {
 
 it("what was pasted is taken apart by lines, commas and spaces", () => {
   expect(pieces(" https://a.example/1\r\nhttps://a.example/2 ;\n\n")).toEqual(["https://a.example/1", "https://a.example/2"]);
-  expect(noKeys(["00".repeat(16), "11".repeat(10), "00", "zz".repeat(16)], KEY)).toEqual(["00", "zz".repeat(16)]);
+  expect(noKeys(["00".repeat(16), "11".repeat(10), "00", "zz".repeat(16)], isKey)).toEqual(["00", "zz".repeat(16)]);
 });

@@ -13,9 +13,7 @@ export const MOST_KEYS = 16;
 export const pieces = (text: string): string[] => text.split(/[\s,;]+/).filter((piece) => piece !== "");
 
 /** The lines that are not keys. */
-export const noKeys = (keys: readonly string[], pattern: RegExp): string[] => keys.filter((key) => !pattern.test(key));
-export const KEY = /^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{20})$/;
-export const MASTER_KEY = /^([0-9A-Fa-f]{2}){1,64}$/;
+export const noKeys = (keys: readonly string[], canBe: (text: string) => boolean): string[] => keys.filter((key) => !canBe(key));
 
 export interface Verdict {
   /** Proved, narrowed or unknown, exactly as certain as the answer. */
@@ -27,8 +25,8 @@ export interface Verdict {
 const makeNoCode = (candidates: readonly SolveCandidate[]): boolean =>
   candidates.length > 0 && candidates.every(({ technology }) => technologies.find(technology)?.rolls === false);
 
-/** The certainty of the answer, as text. */
-export function verdict({ certainty, candidates, tried, urls, unused, notes }: Solved): Verdict {
+/** The certainty of the answer, as text. `keys` is the number of keys and master keys that were given. */
+export function verdict({ certainty, candidates, tried, urls, unused, notes }: Solved, keys = 0): Verdict {
   const checked = candidates.some(({ proved_by }) => proved_by > 0);
   if (certainty === "proved") {
     const by = candidates[0]?.proved_by ?? 0;
@@ -42,10 +40,15 @@ export function verdict({ certainty, candidates, tried, urls, unused, notes }: S
       text: "The codes of some URLs verify, and those of others do not. Add the keys of the other inlays, or remove their URLs.",
     };
   }
+  const more = urls.length < MOST_URLS;
+  if (certainty === "narrowed" && checked && candidates.length === 1) {
+    const text = `${urls.length === 1 ? "The code verifies" : "The codes verify"} as this, and might by chance.`;
+    return { title: "Very likely", text: more ? `${text} More URLs make it certain.` : text };
+  }
   if (certainty === "narrowed" && checked) {
     return {
       title: `Narrowed to ${count(candidates.length)}`,
-      text: `The codes verify as each of these. ${urls.length < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
+      text: `The codes verify as each of these. ${more ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
     };
   }
   if (certainty === "narrowed" && makeNoCode(candidates)) {
@@ -58,7 +61,11 @@ export function verdict({ certainty, candidates, tried, urls, unused, notes }: S
   if (certainty === "narrowed") {
     return {
       title: candidates.length === 1 ? "Looks like this" : `Narrowed to ${count(candidates.length)}`,
-      text: "Only by the shape of the URLs: no code was checked. Add the keys of these inlays, or their master key, to prove it.",
+      text: `Only by the shape of the URLs: ${
+        keys > 0
+          ? `no code verifies with the ${keys === 1 ? "key" : "keys"} above. Check that ${keys === 1 ? "it is" : "they are"} of these inlays, and in the right field.`
+          : "no code was checked. Add the keys of these inlays, or their master key, to prove it."
+      }`,
     };
   }
   const title = "Cannot tell";

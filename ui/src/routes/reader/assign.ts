@@ -5,18 +5,19 @@ import { getVersion, patchVersion, post } from "../../lib/api/client";
 import type { Inlay, Tag, Technology } from "../../lib/api/types";
 import type { Reading } from "../../lib/shell/desktop";
 import { codeFields, type Codes, type Needs } from "../../lib/inlays/inlayCodes";
-import { familyOf } from "../../lib/inlays/technologies";
+import { hasKey, isCanonical } from "../../lib/inlays/technologies";
 import { technologies } from "../../lib/inlays/technologies.svelte";
+import { uidOfChip } from "../../lib/inlays/uid";
 import { isSlug } from "../../lib/tap/slug";
 import { slugOf } from "../../lib/tap/tapUrl";
 
 /** The chip's technology in the service; null if the reader cannot identify the chip. */
 export const technologyOf = ({ chip }: Pick<Reading, "chip">): Technology | null => technologies.find(chip)?.technology ?? null;
 
-/** Whether it is an NTAG 424 DNA, with or without a tamper loop. */
-export const of424 = (reading: Pick<Reading, "chip">) => {
+/** Whether it can make codes in Tapdesk's own form. */
+export const canonical = (reading: Pick<Reading, "chip">) => {
   const technology = technologyOf(reading);
-  return technology !== null && familyOf(technology) === "ntag424";
+  return technology !== null && isCanonical(technology);
 };
 
 /**
@@ -25,16 +26,16 @@ export const of424 = (reading: Pick<Reading, "chip">) => {
  */
 export const assignable = (reading: Reading) => {
   const technology = technologyOf(reading);
-  return technology !== null && ["ntag424", "ntag21x"].includes(familyOf(technology) ?? "");
+  return technology !== null && (isCanonical(technology) || !hasKey(technology));
 };
 
 /** Whether the chip's own UID can be read. A random UID changes with each read. */
-export const hasUid = (reading: Reading) => reading.uid?.length === 14 && !reading.random_uid;
+export const hasUid = (reading: Reading) => uidOfChip(reading) !== null;
 
 /** Stores the inlay without binding it to a tag. */
 export function register(reading: Reading, uid: string, codes: Codes, needs?: Needs): Promise<Inlay> {
   const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: reading.chip as Technology };
-  return post("/inlays", { ...inlay, ...(of424(reading) && codeFields(codes, needs)) });
+  return post("/inlays", { ...inlay, ...(canonical(reading) && codeFields(codes, needs)) });
 }
 
 /**

@@ -6,6 +6,7 @@ import Info from "@lucide/svelte/icons/info";
 import KeyRound from "@lucide/svelte/icons/key-round";
 import Monitor from "@lucide/svelte/icons/monitor";
 import Palette from "@lucide/svelte/icons/palette";
+import PanelsTopLeft from "@lucide/svelte/icons/panels-top-left";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
 import Server from "@lucide/svelte/icons/server";
 import Ticket from "@lucide/svelte/icons/ticket";
@@ -15,6 +16,7 @@ import type { parts } from "./parts";
 
 export const icons: Record<(typeof parts)[number][0], typeof Archive> = {
   service: Server,
+  visitors: PanelsTopLeft,
   backup: Archive,
   webhooks: Webhook,
   notifications: Bell,

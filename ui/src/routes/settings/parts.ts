@@ -7,6 +7,7 @@ import { fields } from "./serviceSettings";
 /** Each section with its heading. */
 export const parts = [
   ["service", "Service", "Service"],
+  ["visitors", "Visitors", "Service"],
   ["backup", "Backup", "Service"],
   ["webhooks", "Webhooks", "Service"],
   ["notifications", "Notifications", "Service"],
@@ -25,7 +26,7 @@ export type Part = (typeof parts)[number][0];
 export function offersPart(part: Part): boolean {
   if (part === "keys") return rights.may("read") && !rights.limited;
   if (part === "webhooks") return rights.may("webhooks");
-  if (["service", "notifications", "tokens", "audit", "backup"].includes(part)) return rights.may("admin");
+  if (["service", "visitors", "notifications", "tokens", "audit", "backup"].includes(part)) return rights.may("admin");
   return true;
 }
 
@@ -33,6 +34,20 @@ export function offersPart(part: Part): boolean {
 export const settingPlaces: Setting[] = [
   ...parts.map(([part, name]) => ({ name, part, offered: () => offersPart(part) })),
   { name: "Where phones reach you", part: "service", within: "Service", offered: () => offersPart("service") },
+  {
+    name: "Logo and texts of pages",
+    part: "visitors",
+    within: "Visitors",
+    words: "404 unknown recalled not set up home redirect",
+    offered: () => offersPart("visitors"),
+  },
+  {
+    name: "Apps that open tags",
+    part: "visitors",
+    within: "Visitors",
+    words: "ios android universal app links apple-app-site-association assetlinks",
+    offered: () => offersPart("visitors"),
+  },
   {
     name: "Mail server",
     part: "notifications",
@@ -47,6 +62,7 @@ export const settingPlaces: Setting[] = [
     words: "email slack mattermost rocket.chat digest weekly daily",
     offered: () => offersPart("notifications"),
   },
+  { name: "New versions", part: "about", within: "About", words: "update upgrade release", offered: () => true },
   { name: "Single-key shortcuts", part: "appearance", within: "Appearance", offered: () => true },
   ...fields.map(({ label }) => ({ name: label, part: "service", within: "Service", offered: () => offersPart("service") })),
 ];

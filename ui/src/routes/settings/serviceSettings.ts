@@ -5,7 +5,7 @@ import { count } from "../../lib/format/format";
 import { wholeNumber } from "../../lib/ui/numbers";
 
 export interface SettingField {
-  name: keyof Settings;
+  name: Exclude<keyof Settings, "app_links" | "pages">;
   label: string;
   hint: string;
   /** The card of the setting. */

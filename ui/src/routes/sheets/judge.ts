@@ -7,6 +7,7 @@ import type { Reading } from "../../lib/shell/desktop";
 import type { Insertion } from "../../lib/reader/readers.svelte";
 import type { Tone } from "../../lib/ui/sound";
 import { chipName } from "../../lib/inlays/technologies";
+import { CARD_UID_DIGITS } from "../../lib/inlays/uid";
 import { foundName } from "../../lib/reader/chips";
 import { placeOf } from "../../lib/tap/tapUrl";
 import type { Known, Outcome } from "../../lib/reader/bench.svelte";
@@ -90,7 +91,7 @@ export const mustRepeat = (reading: Insertion) =>
 
 /** The UID that identifies a chip; null if it is random. */
 export const uidOf = (reading: Insertion) =>
-  reading.state === "inlay" && !reading.random_uid && [8, 14, 20].includes(reading.uid?.length ?? 0) ? reading.uid : null;
+  reading.state === "inlay" && !reading.random_uid && CARD_UID_DIGITS.includes(reading.uid?.length ?? 0) ? reading.uid : null;
 
 /** The verdict on only the read; null if the chip has a URL to check. */
 export function judgeReading(reading: Insertion): Verdict | null {

@@ -1,6 +1,7 @@
 // The members of a URL template in a form.
 
 import type { MacStart, Mode, Technology, TemplateLookup, UrlTemplate } from "../../lib/api/types";
+import { usualChip } from "../../lib/inlays/technologies";
 
 export interface TemplateFields {
   name: string;
@@ -19,7 +20,7 @@ export interface TemplateFields {
 export const blank = (): TemplateFields => ({
   name: "",
   template: "",
-  technology: "ntag424dna",
+  technology: usualChip,
   mode: "aes",
   mac_from: "none",
   ndef_prefix: null,

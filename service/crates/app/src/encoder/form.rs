@@ -183,7 +183,7 @@ fn of_static_url(
 
 /// Refuses to lock a chip with keys, which needs no lock: writing needs its key 0.
 fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), EncodeError> {
-    if options.lock && technology.family() != Family::Ntag21x {
+    if options.lock && !encoding::is_lockable(technology) {
         let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA can be written only with its key 0.";
         return Err(FieldError::of("lock", why).into());
     }

@@ -11,9 +11,8 @@ use domain::entropy;
 use domain::field_error::FieldError;
 use domain::id::{FactoryOrderId, TagId};
 use domain::text::Name;
-use encoding::order::{BUREAU_VERSION, Order, OrderPlan, OrderPosition};
+use encoding::order::{BUREAU_VERSION, Order, OrderPlan, OrderPosition, is_orderable};
 use encoding::{Form, Goal, Plan};
-use inlay::technology::{Family, Mode};
 use inlay::template::{EncodingSheet, Field};
 use inlay::{Technology, Uid};
 use storage::{Conflict, NewOrder, StorageError, WrappedSet};
@@ -88,7 +87,7 @@ pub(super) async fn apart<T: Send + 'static>(
 pub(super) async fn form_of(service: &Service, plan: &OrderPlan) -> Result<Form, EncodeError> {
     let form = form::of_slug(service, String::new(), &options(plan)).await?;
     let settings = &form.template;
-    if settings.technology.family() != Family::Ntag424 || settings.mode != Mode::Aes {
+    if !is_orderable(settings.technology, settings.mode) {
         let why = "An order is of NTAG 424 DNA in AES mode. Other chips have no keys that a bureau could write: give it their encoding sheet.";
         return Err(FieldError::of("url_template_id", why).into());
     }

@@ -10,7 +10,7 @@ use domain::settings::host;
 use encoding::machine::preview::{Known, PreviewStep, steps};
 use encoding::{Form, Goal, Plan, Reason, StateWord};
 use inlay::ev2::KEY_0;
-use inlay::technology::{Family, Mode};
+use inlay::technology::Mode;
 use inlay::template::{EncodingSheet, Field};
 use inlay::{Technology, Uid};
 use storage::ChipState;
@@ -206,11 +206,7 @@ fn refuse_chip(asked: &Asked, form: &Form) -> Option<Reason> {
         return Some(Reason::RandomId);
     }
     let (chip, planned) = (asked.chip?, form.template.technology);
-    // A TagTamper is an NTAG 424 DNA with a loop; an NTAG 424 DNA has no loop whose state a
-    // TagTamper's URL could show.
-    let same =
-        chip == planned || (chip.family() == Family::Ntag424 && planned == Technology::Ntag424Dna);
-    (!same).then_some(Reason::NotEncodable)
+    (!chip.serves_as(planned)).then_some(Reason::NotEncodable)
 }
 
 const fn expected(known: Option<KnownChip>) -> Known {

@@ -2,6 +2,8 @@
 //! them, and none that fails holds them back.
 
 use std::convert::Infallible;
+use std::future::ready;
+use std::hash::Hash;
 use std::iter;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,8 +11,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::outage::Outage;
-use crate::service::Service;
+use crate::service::{Service, Tally};
 use crate::webhook_delivery::raise;
+use domain::id::TagId;
 use domain::webhook::{Alert, EventKind};
 use inlay::Uid;
 use storage::StorageError;
@@ -41,8 +44,10 @@ pub(super) async fn run(service: &Service) -> Infallible {
 ///
 /// If an alert cannot be stored. The next call raises it.
 pub async fn raise_alerts(service: &Service) -> Result<(), StorageError> {
-    let guesses = tell_guesses(service).await;
-    let copies = tell_copies(service).await;
+    // No alert is raised for chips that do not exist.
+    service.guesses_at_nobody.take_reached();
+    let guesses = raise_reached(service, &service.guesses, |uid| guessed(service, uid)).await;
+    let copies = raise_reached(service, &service.copies, |code| ready(Ok(copied(code)))).await;
     let disk = look_at_disk(service).await;
     guesses.and(copies).and(disk)
 }
@@ -76,22 +81,33 @@ async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Raises an alert for each chip that got too many wrong codes. An alert that cannot be stored is
-/// raised again in the next round.
-async fn tell_guesses(service: &Service) -> Result<(), StorageError> {
-    // No alert is raised for chips that do not exist.
-    service.guesses_at_nobody.take_reached();
-    let mut reached = service.guesses.take_reached().into_iter();
-    while let Some(uid) = reached.next() {
-        if let Err(error) = tell_guess(service, uid).await {
-            service.guesses.put_back(iter::once(uid).chain(reached));
+/// Raises an alert for each key of a tally that reached the limit. An alert that cannot be made or
+/// stored is raised again in the next round.
+async fn raise_reached<K, F>(
+    service: &Service,
+    tally: &Tally<K>,
+    alert: impl Fn(K) -> F,
+) -> Result<(), StorageError>
+where
+    K: Copy + Eq + Hash,
+    F: Future<Output = Result<Alert, StorageError>>,
+{
+    let mut reached = tally.take_reached().into_iter();
+    while let Some(key) = reached.next() {
+        let raised = match alert(key).await {
+            Ok(alert) => raise(service, alert).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = raised {
+            tally.put_back(iter::once(key).chain(reached));
             return Err(error);
         }
     }
     Ok(())
 }
 
-async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
+/// The alert about a chip that got too many wrong codes.
+async fn guessed(service: &Service, uid: Uid) -> Result<Alert, StorageError> {
     let inlay = service.storage.chip_state(uid).await?.inlay;
     let tag_id = inlay.as_ref().and_then(|inlay| inlay.fields.tag_id);
     let mut alert = Alert::new(
@@ -100,25 +116,16 @@ async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
         json!({"uid": uid, "inlay_id": inlay.map(|inlay| inlay.id), "tag_id": tag_id}),
     );
     alert.about.tag_id = tag_id;
-    raise(service, alert).await
+    Ok(alert)
 }
 
-/// Raises an alert for each one-time URL that was opened too often, in the same way.
-async fn tell_copies(service: &Service) -> Result<(), StorageError> {
-    let mut reached = service.copies.take_reached().into_iter();
-    while let Some((tag_id, counter)) = reached.next() {
-        let mut alert = Alert::new(
-            EventKind::AlertCopiedUrl,
-            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
-            json!({"tag_id": tag_id, "counter": counter}),
-        );
-        alert.about.tag_id = Some(tag_id);
-        if let Err(error) = raise(service, alert).await {
-            service
-                .copies
-                .put_back(iter::once((tag_id, counter)).chain(reached));
-            return Err(error);
-        }
-    }
-    Ok(())
+/// The alert about a one-time URL that was opened too often.
+fn copied((tag_id, counter): (TagId, u32)) -> Alert {
+    let mut alert = Alert::new(
+        EventKind::AlertCopiedUrl,
+        "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
+        json!({"tag_id": tag_id, "counter": counter}),
+    );
+    alert.about.tag_id = Some(tag_id);
+    alert
 }

@@ -13,7 +13,7 @@ use storage::{EnrolOn, StorageError, UnlistedFilter};
 /// The tag for a chip.
 #[derive(Clone, Copy, Debug)]
 pub enum ChipTag {
-    /// An existing tag.
+    /// A tag that already exists.
     Existing(TagId),
     /// A new tag, named after the UID, at this place.
     New(ChipPlace),

@@ -12,7 +12,6 @@ use domain::inventory::{
 };
 use domain::keyring::KeyringError;
 use inlay::key::{AesKey, InlayKeys, KeyFingerprint, SomeKey};
-use inlay::technology::Family;
 use inlay::{Technology, Uid};
 use storage::{Conflict, StorageError};
 
@@ -113,14 +112,15 @@ impl KeyRequest {
 
     /// Checks that the technology uses keys of this kind.
     fn check_shape(&self, technology: Technology) -> Result<(), InlayError> {
-        let rolling = technology.family() == Family::Sic43Nt;
         if let MemberPatch::Set(key) = &self.file_key
-            && matches!(key, SomeKey::Rolling(_)) != rolling
+            && technology.rolls()
+            && matches!(key, SomeKey::Aes(_)) != technology.has_aes_keys()
         {
             return Err(InvalidInlay::KeyLength(technology).into());
         }
-        let one_key = technology.rolls() && technology.family() != Family::Ntag424;
-        let from_master = rolling && matches!(self.master_key_id, MemberPatch::Set(_));
+        let one_key = technology.rolls() && !technology.has_meta_key();
+        let is_derived = !technology.rolls() || technology.has_aes_keys();
+        let from_master = !is_derived && matches!(self.master_key_id, MemberPatch::Set(_));
         if from_master || (one_key && matches!(self.meta_key, MemberPatch::Set(_))) {
             return Err(InvalidInlay::OneKey(technology).into());
         }

@@ -10,7 +10,7 @@ use domain::field_error::FieldError;
 use domain::id::{MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{InlayFields, InvalidInlay, MemberPatch, NewInlay, UrlTemplateFields};
 use inlay::key::{AesKey, SomeKey};
-use inlay::technology::{Family, Mode};
+use inlay::technology::Mode;
 use inlay::{MacFrom, Mirror, Technology, Uid};
 use storage::StorageError;
 
@@ -64,8 +64,10 @@ pub struct InlayRequest {
 impl InlayRequest {
     /// Checks the inlay and seals its keys, ready to be stored.
     pub async fn seal(self, service: &Service) -> Result<NewInlay, InlayError> {
-        let of_424 = self.technology.family() == Family::Ntag424;
-        if of_424 && self.url_template_id.is_none() && self.mirror == MemberPatch::Keep {
+        if self.technology.is_canonical()
+            && self.url_template_id.is_none()
+            && self.mirror == MemberPatch::Keep
+        {
             return Err(InlayError::Invalid(FieldError::of(
                 "mirror",
                 "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null if it makes no codes; or a url_template_id.",

@@ -17,11 +17,11 @@ enum Job {
 }
 
 impl Bench {
-    pub(super) fn new(ready: Ready, lettering: Lettering) -> Self {
+    pub(super) fn new(ready: Ready, lettering: Lettering, files: u64) -> Self {
         let (jobs, mut asked) = mpsc::channel(1);
         let (done, pieces) = mpsc::channel(1);
         tokio::task::spawn_blocking(move || {
-            let mut printer = Printer::new(ready, lettering);
+            let mut printer = Printer::new(ready, lettering, files);
             while let Some(job) = asked.blocking_recv() {
                 let piece = match job {
                     Job::Print(labels) => printer.print(&labels),

@@ -25,15 +25,17 @@ pub struct LabelFile {
     /// How many tags were read.
     read: usize,
     labels: VecDeque<Label>,
+    /// Number of PDFs, if that is the format.
+    files: u64,
     writer: Writer,
 }
 
 enum Writer {
     /// CSV, whose header is not written yet.
     Csv { has_header: bool },
-    /// Another format.
+    /// A format that the label crate prints.
     Printer(Bench),
-    /// Everything is written.
+    /// The last piece has been taken.
     Ended,
 }
 
@@ -45,9 +47,10 @@ impl LabelFile {
         ready: Ready,
         lettering: Lettering,
     ) -> Self {
+        let files = ready.files(selected.len().try_into().unwrap_or(u64::MAX));
         let writer = match ready.format {
             Format::Csv => Writer::Csv { has_header: false },
-            _ => Writer::Printer(Bench::new(ready.clone(), lettering)),
+            _ => Writer::Printer(Bench::new(ready.clone(), lettering, files)),
         };
         Self {
             service,
@@ -56,6 +59,7 @@ impl LabelFile {
             ready,
             read: 0,
             labels: VecDeque::new(),
+            files,
             writer,
         }
     }
@@ -63,6 +67,11 @@ impl LabelFile {
     /// Number of selected tags when the file was begun.
     pub fn total(&self) -> usize {
         self.selected.len()
+    }
+
+    /// Whether the labels are files in a ZIP: images, or more than one PDF.
+    pub const fn is_zip(&self) -> bool {
+        self.files > 1 || matches!(self.ready.format, Format::Png | Format::Svg)
     }
 
     /// The next piece of the file, which can be empty; `None` after the last one.

@@ -18,6 +18,8 @@ pub struct LabelPreview {
     labels: usize,
     /// Number of pages; for ZIP files, of images.
     pages: u64,
+    /// Number of PDFs. More than one come as a ZIP. 1 for other formats.
+    files: u64,
     /// The URL in the first code.
     url: Option<String>,
     /// The first label as SVG, in its true size; null if there is none.
@@ -45,7 +47,8 @@ pub async fn preview(service: &Service, order: LabelOrder) -> Result<LabelPrevie
     let first = content.labels(service, selected.piece(0, 1), &ready);
     let first = first.await?.pop();
     let labels = selected.len();
-    let pages = ready.pages(u64::try_from(labels).unwrap_or(u64::MAX));
+    let counted = u64::try_from(labels).unwrap_or(u64::MAX);
+    let (pages, files) = (ready.pages(counted), ready.files(counted));
     let (url, module_mm) = match &first {
         Some(label) => (Some(label.url.clone()), ready.module_mm(label)),
         None => (None, None),
@@ -57,6 +60,7 @@ pub async fn preview(service: &Service, order: LabelOrder) -> Result<LabelPrevie
     Ok(LabelPreview {
         labels,
         pages,
+        files,
         url,
         svg,
         module_mm,

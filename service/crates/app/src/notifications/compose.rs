@@ -36,7 +36,7 @@ const PAUSE_MAX: Millis = Millis::hours(1);
 /// Why no message could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ComposeError {
-    /// The database failed.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The template of messages failed.

@@ -1,9 +1,31 @@
 //! A digest of alerts.
 
 use super::page::Page;
-use domain::notification::{AlertCount, NotificationFields};
+use domain::notification::{AlertCount, Message, NotificationFields, add_alert};
 use domain::plural::counted;
 use domain::webhook::EventKind;
+use storage::ClaimedMessage;
+
+/// The digest of all mails in this attempt; `None` if there is only one, which is sent as it is.
+pub(super) fn of_joined(
+    claimed: &ClaimedMessage,
+    host: &str,
+) -> Result<Option<Message>, askama::Error> {
+    if claimed.joined.is_empty() {
+        return Ok(None);
+    }
+    let joined = claimed.joined.iter();
+    let joined = joined.map(|mail| (mail.message_id, &mail.alerts));
+    let mut mails: Vec<_> = joined.collect();
+    mails.push((claimed.message_id, &claimed.alerts));
+    // The words are those of the last alert.
+    mails.sort_unstable_by_key(|(message, _)| *message);
+    let mut alerts = Vec::new();
+    for count in mails.into_iter().flat_map(|(_, counts)| counts) {
+        add_alert(&mut alerts, count.clone());
+    }
+    page(&claimed.fields, &alerts, host).message(true).map(Some)
+}
 
 /// The digest of these alerts. `host` names the service.
 pub(super) fn page(fields: &NotificationFields, alerts: &[AlertCount], host: &str) -> Page {
@@ -54,6 +76,7 @@ const fn words(kind: EventKind) -> &'static str {
         EventKind::AlertRootNotBackedUp => "The encoding root is in no backup",
         EventKind::AlertBackupFailed => "A scheduled backup failed",
         EventKind::AlertWriterFailed => "The database did not accept writes",
+        EventKind::AlertCertificateFailed => "A certificate cannot be renewed",
         EventKind::AlertDiskLow => "The disk has little free space",
         EventKind::AlertInlayGuessed => "Many wrong codes arrived for an inlay",
         EventKind::AlertCopiedUrl => "A one-time URL is opened repeatedly",

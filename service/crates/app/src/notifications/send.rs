@@ -9,8 +9,9 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
-use super::smtp::{Server, Unsent};
-use super::{chat, mime};
+use super::compose::host;
+use super::smtp::{Server, TAKEN_WITHIN, Unsent};
+use super::{chat, digest, mime};
 use crate::outage::Outage;
 use crate::service::Service;
 use crate::webhook_delivery::WebhookClient;
@@ -188,19 +189,22 @@ async fn attempt(
         let url = chat_url(service, claimed.chat.as_deref());
         return channels.post(url, &claimed.message, now).await;
     }
-    let key = format!(
-        "tapdesk.{}.{}.{}",
-        claimed.message_id,
-        claimed.delivery,
-        claimed.at.millis()
-    );
+    let digest = digest::of_joined(claimed, &host(service));
+    let digest = digest.map_err(|error| Unsent::new(MailStep::Settings, error.to_string()))?;
+    let message = digest.as_ref().unwrap_or(&claimed.message);
+    // With another alert it is another mail, so the newest part names it.
+    let own = (claimed.message_id, claimed.delivery, claimed.at);
+    let joined = claimed.joined.iter();
+    let joined = joined.map(|mail| (mail.message_id, mail.delivery, mail.at));
+    let (message_id, delivery, at) = joined.fold(own, std::cmp::max);
+    let key = format!("tapdesk.{message_id}.{delivery}.{}", at.millis());
     channels
-        .mail(&claimed.recipient, &key, claimed.at, &claimed.message)
+        .mail(&claimed.recipient, &key, at, message, TAKEN_WITHIN)
         .await
 }
 
-/// Stores the result of an attempt. Returns the time at which it ended, from which the next pause
-/// counts.
+/// Stores the result of an attempt for each of its deliveries. Returns the time at which it ended,
+/// from which the next pause counts.
 async fn finish(
     service: &Service,
     channels: &Channels,
@@ -208,32 +212,40 @@ async fn finish(
     sent: &Result<(), Unsent>,
 ) -> Result<Timestamp, StorageError> {
     let now = service.storage.now().await?;
-    let end = match sent {
+    // Somebody set the mail server right during the attempt, and expects the mail.
+    let is_due = match sent {
+        Err(Unsent { failure, .. }) if !failure.unsure => {
+            channels.are_former(service, claimed).await?
+        }
+        _ => false,
+    };
+    let end = |since: Timestamp, attempt: u32| match sent {
         Ok(()) => DeliveryEnd::Delivered,
         Err(Unsent { failure, .. }) => {
             let [chance] = entropy::bytes::<1>(&*service.entropy);
-            match next_attempt(claimed.at, claimed.attempt, now, failure, chance) {
-                Some(at) => {
-                    // Somebody set the mail server right during the attempt, and expects the mail.
-                    let is_due = !failure.unsure && channels.are_former(service, claimed).await?;
-                    DeliveryEnd::Again {
-                        at: if is_due { now } else { at },
-                        unsure: failure.unsure,
-                        error: failure.why.clone(),
-                    }
-                }
+            match next_attempt(since, attempt, now, failure, chance) {
+                Some(at) => DeliveryEnd::Again {
+                    at: if is_due { now } else { at },
+                    unsure: failure.unsure,
+                    error: failure.why.clone(),
+                },
                 None => DeliveryEnd::GivenUp(failure.why.clone()),
             }
         }
     };
-    let is_given_up = matches!(end, DeliveryEnd::GivenUp(_));
-    let tried = Tried {
-        delivery: claimed.delivery,
-        attempt: claimed.attempt,
+    let own = (claimed.delivery, claimed.at, claimed.attempt);
+    let joined = claimed.joined.iter();
+    let joined = joined.map(|mail| (mail.delivery, mail.at, mail.attempt));
+    let tried = joined.chain([own]).map(|(delivery, since, attempt)| Tried {
+        delivery,
+        attempt,
         at: now,
-        end,
-    };
-    service.storage.finish_message(tried).await?;
+        end: end(since, attempt),
+    });
+    let tried: Vec<Tried> = tried.collect();
+    let is_given_up = |one: &Tried| matches!(one.end, DeliveryEnd::GivenUp(_));
+    let is_given_up = tried.iter().any(is_given_up);
+    service.storage.finish_messages(tried).await?;
     if is_given_up {
         // The reason may name a person, so it is shown on the screen only.
         tracing::warn!(notification = %claimed.notification, "a message was given up");
@@ -305,18 +317,20 @@ impl Channels {
         Ok(stored.map(|stored| stored.revision()) != self.server)
     }
 
+    /// Sends a mail. `taken_within` bounds the wait for the server to say that it took it.
     pub(super) async fn mail(
         &self,
         to: &str,
         key: &str,
         at: Timestamp,
         message: &Message,
+        taken_within: Duration,
     ) -> Result<(), Unsent> {
         let settings = |why: String| Unsent::new(MailStep::Settings, why);
         let server = self.mail.as_ref().map_err(|why| settings(why.clone()))?;
         let to = MailAddress::parse(to).map_err(|error| settings(error.to_string()))?;
         let mail = mime::bytes(server.sender(), &to, key, at, message).map_err(settings)?;
-        server.send(&to, &mail).await
+        server.send(&to, &mail, taken_within).await
     }
 
     pub(super) async fn post(

@@ -28,8 +28,12 @@ use domain::notification::SendFailure;
 
 /// Time limit of a connection to one address.
 const CONNECT: Duration = Duration::from_secs(15);
-/// Time limit of a whole mail. Servers that search for spam take a minute before they answer.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// Time limit of a conversation until the server gets the mail. Servers that search for spam take a
+/// minute before they answer.
+pub(super) const PATIENCE: Duration = Duration::from_mins(2);
+/// How long a server may take to say that it took a mail, while it searches it for viruses: RFC 5321,
+/// section 4.5.3.2.6. A client that leaves earlier sends the mail again and again.
+pub(super) const TAKEN_WITHIN: Duration = Duration::from_mins(10);
 
 /// A mail server whose password can be used.
 pub(super) struct Server {
@@ -72,8 +76,10 @@ enum Broken {
     Io(io::Error),
     /// A sentence for people.
     Said(String),
-    /// The time was over.
+    /// The time was over before the server got the mail.
     Late,
+    /// The time was over, and the server has the mail.
+    Unconfirmed,
 }
 
 impl Broken {
@@ -118,9 +124,15 @@ impl Server {
         &self.fields.from
     }
 
-    /// Sends a mail to one recipient. Takes at most [`PATIENCE`], and up to [`CONNECT`] more for QUIT.
-    pub(super) async fn send(&self, to: &MailAddress, mail: &[u8]) -> Result<(), Unsent> {
-        self.send_within(PATIENCE, to, mail).await
+    /// Sends a mail to one recipient. Takes at most [`PATIENCE`] until the server gets the mail,
+    /// `taken_within` for its answer, and [`CONNECT`] for QUIT.
+    pub(super) async fn send(
+        &self,
+        to: &MailAddress,
+        mail: &[u8],
+        taken_within: Duration,
+    ) -> Result<(), Unsent> {
+        self.send_within(PATIENCE, to, mail, taken_within).await
     }
 
     async fn send_within(
@@ -128,43 +140,49 @@ impl Server {
         patience: Duration,
         to: &MailAddress,
         mail: &[u8],
+        taken_within: Duration,
     ) -> Result<(), Unsent> {
         let mut step = MailStep::Connect;
-        // Whether the server has the whole mail, and has not answered yet.
-        let mut is_out = false;
-        let talk = self.talk(to, mail, &mut step, &mut is_out);
-        let broken = match timeout(patience, talk).await {
-            Ok(Ok(mut connection)) => {
+        let talk = timeout(patience, self.talk(to, &mut step)).await;
+        let mut connection = match talk.unwrap_or(Err(Broken::Late)) {
+            Ok(connection) => connection,
+            Err(broken) => return Err(self.unsent(step, &broken, false)),
+        };
+        let broken = match timeout(taken_within, connection.message(mail)).await {
+            Ok(Ok(_)) => {
                 // The mail is the server's now, whatever it answers.
                 let _ = timeout(CONNECT, connection.quit()).await;
                 return Ok(());
             }
-            Ok(Err(broken)) => broken,
-            Err(_) => Broken::Late,
+            Ok(Err(error)) => Broken::Smtp(error),
+            Err(_) => Broken::Unconfirmed,
         };
+        Err(self.unsent(step, &broken, true))
+    }
+
+    /// The failure of a conversation. `is_out` says whether the server may have the whole mail.
+    fn unsent(&self, step: MailStep, broken: &Broken, is_out: bool) -> Unsent {
         let answer = broken.answer();
         let is_about_mail = matches!(step, MailStep::Recipient | MailStep::Message);
         let is_final = |(status, text): &(u16, String)| {
             (500..600).contains(status) && refusal::is_final(*status, text)
         };
-        Err(Unsent {
+        Unsent {
             failure: SendFailure {
                 permanent: is_about_mail && answer.as_ref().is_some_and(is_final),
                 unsure: is_out && answer.is_none(),
-                ..SendFailure::new(words::words(&self.fields, step, &broken))
+                ..SendFailure::new(words::words(&self.fields, step, broken))
             },
-            timed_out: matches!(broken, Broken::Late),
+            timed_out: matches!(broken, Broken::Late | Broken::Unconfirmed),
             step,
-        })
+        }
     }
 
-    /// Talks to the server until it has taken the mail.
+    /// Talks to the server until it waits for the mail.
     async fn talk(
         &self,
         to: &MailAddress,
-        mail: &[u8],
         step: &mut MailStep,
-        is_out: &mut bool,
     ) -> Result<AsyncSmtpConnection, Broken> {
         let MailFields {
             security,
@@ -205,8 +223,6 @@ impl Server {
         connection.command(Rcpt::new(recipient, Vec::new())).await?;
         *step = MailStep::Message;
         connection.command(Data).await?;
-        *is_out = true;
-        connection.message(mail).await?;
         Ok(connection)
     }
 
@@ -250,6 +266,15 @@ mod tests {
 
     /// The failure with a server that says these texts, and waits for a line after each.
     async fn unsent(security: MailSecurity, patience: Duration, says: &[&str]) -> Unsent {
+        unsent_within(security, [patience, LONG], says).await
+    }
+
+    /// As [`unsent`], with a limit of the time for the answer to the mail besides.
+    async fn unsent_within(
+        security: MailSecurity,
+        [patience, taken_within]: [Duration; 2],
+        says: &[&str],
+    ) -> Unsent {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Server {
             fields: MailFields {
@@ -273,7 +298,8 @@ mod tests {
             connection
         };
         let to = MailAddress::parse("anna@example.com").unwrap();
-        let (sent, _open) = tokio::join!(server.send_within(patience, &to, b"mail"), talk);
+        let sending = server.send_within(patience, &to, b"mail", taken_within);
+        let (sent, _open) = tokio::join!(sending, talk);
         sent.unwrap_err()
     }
 
@@ -300,6 +326,25 @@ mod tests {
         let relay = with("554 5.7.1 Relay access denied\r\n");
         let relay = unsent(MailSecurity::None, LONG, &relay).await;
         assert!(!relay.failure.permanent, "{relay:?}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_has_the_mail_gets_time_of_its_own_and_may_have_taken_it() {
+        let soon = Duration::from_millis(200);
+        let has_mail = [
+            "220 mail.test\r\n",
+            "250 mail.test\r\n",
+            "250 Ok\r\n",
+            "250 Ok\r\n",
+            "354 Go ahead\r\n",
+        ];
+        let searching = unsent_within(MailSecurity::None, [LONG, soon], &has_mail).await;
+        assert!(searching.failure.unsure && searching.timed_out);
+        assert!(searching.is_of_all(), "{searching:?}");
+        assert!(TAKEN_WITHIN >= Duration::from_mins(10), "RFC 5321");
+        // Without the mail it took nothing.
+        let asleep = unsent_within(MailSecurity::None, [soon, LONG], &has_mail[..4]).await;
+        assert!(!asleep.failure.unsure && asleep.timed_out, "{asleep:?}");
     }
 
     #[tokio::test]

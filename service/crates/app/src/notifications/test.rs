@@ -3,7 +3,7 @@
 use super::compose::host;
 use super::page::Page;
 use super::send::{Channels, chat_url};
-use super::smtp::Unsent;
+use super::smtp::{PATIENCE, Unsent};
 use crate::service::Service;
 use domain::clock::Timestamp;
 use domain::entropy;
@@ -43,7 +43,13 @@ pub async fn test_mail(service: &Service, to: &MailAddress) -> Result<Tested, St
     let now = service.storage.now().await?;
     let message = test_message(service);
     let sent = channels
-        .mail(to.as_str(), &test_key(service, now), now, &message)
+        .mail(
+            to.as_str(),
+            &test_key(service, now),
+            now,
+            &message,
+            PATIENCE,
+        )
         .await;
     Ok(Tested::new(to.as_str(), sent))
 }
@@ -77,7 +83,9 @@ pub async fn test(
             channels.post(url, &message, now).await
         } else {
             let key = test_key(service, now);
-            channels.mail(recipient, &key, now, &message).await
+            channels
+                .mail(recipient, &key, now, &message, PATIENCE)
+                .await
         };
         let is_of_all = sent.as_ref().is_err_and(Unsent::is_of_all);
         let one = Tested::new(recipient, sent);

@@ -23,7 +23,7 @@ pub(crate) struct Derivations {
 pub(crate) enum NotDerived {
     /// Too many searches wait, and this one was not begun.
     Busy,
-    /// The search panicked.
+    /// The search panicked, which the log explains.
     Panicked,
 }
 

@@ -25,7 +25,7 @@ impl Previews {
 }
 
 impl Service {
-    /// Counts one preview.
+    /// Counts a link preview, which is no tap.
     pub fn count_preview(&self) {
         self.metrics.preview();
         self.previews.add(CountSpan::Hour.of(self.clock.now()), 1);

@@ -53,6 +53,9 @@ pub struct TagCache {
     /// The tag that has the slug with this hash. The tag itself shows whether it really has the
     /// slug.
     ids: Cache<u64, TagId>,
+    /// The tag whose slug has capitals and is the one with this hash in small letters, if no other
+    /// slug is.
+    small_letters: Cache<u64, TagId>,
     /// The tag whose inlay has the UID with this hash, if the inlay writes by a template.
     of_inlays: Cache<u64, TagId>,
     /// A wrapped key that belongs to no inlay. Opening it takes as long as opening an inlay's key.
@@ -78,7 +81,8 @@ pub struct CachedTag {
     tag: Arc<TapTag>,
     /// Its group, with the groups above.
     lineage: Option<Arc<Lineage>>,
-    /// If not its present slug named the tag: its own slugs that are the same but for case.
+    /// Its slugs that are the text which named it but for case. `None`: that text is its present
+    /// slug, in any case if no other slug is the same but for case.
     named_by: Option<Arc<[Slug]>>,
     experience: Arc<Option<PublishedExperience>>,
     /// For a preview: properties and counts that replace the stored ones.
@@ -138,6 +142,7 @@ impl TagCache {
                 DefaultLifecycle::default(),
             ),
             ids: Cache::new(tags),
+            small_letters: Cache::new(tags),
             of_inlays: Cache::new(tags),
             nobodys_key: nobodys_key.unwrap_or_default(),
             hasher: RandomState::new(),
@@ -177,13 +182,14 @@ impl TagCache {
         }))
     }
 
-    /// The tag with this id, or with this text as its present slug.
+    /// The tag with this id, or with this text as its present slug. One in memory is found by its
+    /// slug in any case, if no other slug is the same but for case.
     async fn tag(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
-        let id = match key {
-            TagKey::Slug(slug) => self.ids.get(&self.hash(slug)),
-            TagKey::Id(id) => Some(id),
+        let known = match key {
+            TagKey::Slug(slug) => self.by_slug(slug),
+            TagKey::Id(id) => self.at_hand(Some(id)),
         };
-        if let Some(tag) = self.at_hand(id).filter(|tag| tag.is(key)) {
+        if let Some(tag) = known {
             self.metrics.hits.inc();
             return Ok(Some(tag));
         }
@@ -203,6 +209,21 @@ impl TagCache {
             self.keep(epoch, &tag);
         }
         Ok(Some(tag))
+    }
+
+    /// The cached tag with this slug, or the only one that has it but for case.
+    fn by_slug(&self, slug: &str) -> Option<Arc<TapTag>> {
+        // Hashes can collide.
+        let exact = self.at_hand(self.ids.get(&self.hash(slug)));
+        if let Some(tag) = exact.filter(|tag| tag.slug() == slug) {
+            return Some(tag);
+        }
+        let small = self.hash(slug.to_ascii_lowercase().as_str());
+        let mut ids = [&self.ids, &self.small_letters].into_iter();
+        ids.find_map(|ids| {
+            let tag = self.at_hand(ids.get(&small));
+            tag.filter(|tag| tag.is_only(slug))
+        })
     }
 
     /// The tag that a text names which is nobody's present slug.
@@ -319,6 +340,7 @@ impl TagCache {
         let tap = TagTap {
             tag: tag.clone(),
             inlays: TagInlays::default(),
+            is_only_spelling: false,
         };
         let sample = CachedTag {
             tag: Arc::new(TapTag::new(tap, &self.keyring, |_| false)),
@@ -381,11 +403,12 @@ impl TagCache {
             template.is_some_and(|template| may_cover_slug(&template.template))
         });
         let slug = tap.tag.fields.slug.clone();
+        let has_spellings = may_cover_slug && !tap.is_only_spelling;
         let mut tag = TapTag::new(tap, &self.keyring, |id| {
             let template = templates.get(id);
             template.is_some_and(|template| template.template.proves_taps())
         });
-        if may_cover_slug && let Some(named) = self.storage.named_tag(slug.as_str()).await? {
+        if has_spellings && let Some(named) = self.storage.named_tag(slug.as_str()).await? {
             tag.add_spellings(named.slugs.into_iter().filter(|other| *other != slug));
         }
         Ok(tag)
@@ -399,6 +422,11 @@ impl TagCache {
 
     fn keep(&self, epoch: u64, tag: &Arc<TapTag>) {
         self.ids.insert(self.hash(tag.slug()), tag.id());
+        if tag.has_small_letters() {
+            let small = tag.slug().to_ascii_lowercase();
+            self.small_letters
+                .insert(self.hash(small.as_str()), tag.id());
+        }
         for inlay in tag.of_templates().unwrap_or_default() {
             self.of_inlays.insert(self.hash(inlay.uid), tag.id());
         }

@@ -49,7 +49,7 @@ impl<K: Copy + Eq + Hash> Tally<K> {
             .is_some_and(|seen| seen.times >= self.most)
     }
 
-    /// Counts one event.
+    /// Counts an event of this key.
     pub(crate) fn note(&self, key: K, now: Timestamp) {
         let seen = self.counted(key, now).unwrap_or(Seen {
             since: now,

@@ -6,8 +6,9 @@ use domain::keyring::{Keyring, KeyringError};
 use domain::tag::{Location, Slug, Status, TagFields, WidgetSettings};
 use inlay::Uid;
 use inlay::verify::Candidate;
-use storage::{BoundInlay, TagInlays, TagKey, TagTap};
+use storage::{BoundInlay, TagInlays, TagTap};
 
+use super::tag_cache::PLACE_BY_SLUG;
 use super::template_cache::TemplateTapInlay;
 
 /// The allocator's overhead for each piece, in bytes.
@@ -31,8 +32,22 @@ pub struct TapTag {
     /// The last part of its URL, whether it is in use, and so on, as its owner decided.
     pub(crate) switches: Switches,
     simulated: bool,
-    rolls: bool,
-    has_static_inlay: bool,
+    /// Whether no other slug, present or former, is the same as its slug but for case.
+    is_only_spelling: bool,
+    codes: Codes,
+}
+
+/// The codes that a tag's inlays make. One byte for two answers, because a million tags have it.
+#[derive(Clone, Copy, Debug)]
+enum Codes {
+    /// Neither of these.
+    None,
+    /// An inlay makes codes that prove nothing, or none.
+    Static,
+    /// An inlay makes codes that can prove a tap.
+    Rolling,
+    /// It has an inlay of each kind.
+    Both,
 }
 
 /// The switches that an owner sets.
@@ -124,18 +139,27 @@ impl TapTag {
         keyring: &Keyring,
         proves_taps: impl Fn(UrlTemplateId) -> bool,
     ) -> Self {
-        let TagTap { tag, inlays } = tap;
-        let of_templates = &inlays.of_templates;
+        let TagTap {
+            tag,
+            inlays,
+            is_only_spelling,
+        } = tap;
+        let mut of_templates = inlays.of_templates.iter();
+        let rolls = !inlays.rolling.is_empty()
+            || of_templates.any(|inlay| proves_taps(inlay.url_template_id));
+        let mut of_templates = inlays.of_templates.iter();
+        let has_static = inlays.has_static || of_templates.any(|inlay| !inlay.technology.rolls());
         Self {
             id: tag.id,
             experience: tag.fields.experience_id,
             group: tag.fields.group_id,
-            rolls: !inlays.rolling.is_empty()
-                || of_templates
-                    .iter()
-                    .any(|inlay| proves_taps(inlay.url_template_id)),
-            has_static_inlay: inlays.has_static
-                || of_templates.iter().any(|inlay| !inlay.technology.rolls()),
+            codes: match (rolls, has_static) {
+                (false, false) => Codes::None,
+                (false, true) => Codes::Static,
+                (true, false) => Codes::Rolling,
+                (true, true) => Codes::Both,
+            },
+            is_only_spelling,
             inlays: Inlays::of(&inlays, keyring),
             simulated: tag.simulated,
             switches: Switches {
@@ -238,20 +262,23 @@ impl TapTag {
 
     /// Whether it has an inlay whose codes can prove a tap.
     pub fn rolls(&self) -> bool {
-        self.rolls
+        matches!(self.codes, Codes::Rolling | Codes::Both)
     }
 
     /// Whether it has an inlay whose codes prove nothing, or that makes no codes.
     pub(crate) fn has_static_inlay(&self) -> bool {
-        self.has_static_inlay
+        matches!(self.codes, Codes::Static | Codes::Both)
     }
 
-    /// Whether it has this key. The look-up goes by hashes, which can collide.
-    pub(super) fn is(&self, key: TagKey<'_>) -> bool {
-        match key {
-            TagKey::Slug(slug) => self.slug() == slug,
-            TagKey::Id(id) => self.id == id,
-        }
+    /// Whether a text names it in any case: its slug is this text but for case, and no other slug
+    /// is, of this tag or of another one.
+    pub(super) fn is_only(&self, text: &str) -> bool {
+        self.is_only_spelling && self.slug().eq_ignore_ascii_case(text)
+    }
+
+    /// Whether it is found by its slug in small letters, too, which is another text.
+    pub(super) fn has_small_letters(&self) -> bool {
+        self.is_only_spelling && self.slug().bytes().any(|byte| byte.is_ascii_uppercase())
     }
 
     /// Its inlays that make codes of the canonical form, with their keys.
@@ -307,7 +334,8 @@ impl TapTag {
             Inlays::Several(several) => several.bytes(),
         };
         let rare = self.rare.as_ref().map_or(0, |rare| rare.bytes());
-        size_of::<Self>() + PIECE + self.texts.len() + PIECE + inlays + rare
+        let small_letters = usize::from(self.has_small_letters()) * PLACE_BY_SLUG;
+        size_of::<Self>() + PIECE + self.texts.len() + PIECE + inlays + rare + small_letters
     }
 }
 
@@ -410,7 +438,7 @@ fn ends(fields: &TagFields) -> [u32; 4] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tag_cache::{PLACE, PLACE_BY_SLUG, TAG};
+    use super::super::tag_cache::{PLACE, TAG};
     use super::*;
     use inlay::key::{AesKey, InlayKeys, Keys};
     use inlay::{MacFrom, Mirror, Technology};
@@ -435,8 +463,8 @@ mod tests {
                 has_qr_code: false,
             },
             simulated: false,
-            rolls: true,
-            has_static_inlay: false,
+            is_only_spelling: true,
+            codes: Codes::Rolling,
         };
         tag.bytes() + PLACE + PLACE_BY_SLUG
     }

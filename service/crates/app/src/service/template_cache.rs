@@ -14,7 +14,7 @@ use domain::inventory::{
 use domain::keyring::{Keyring, KeyringError};
 use inlay::key::InlayKeys;
 use inlay::technology::ntag424::MetaKey;
-use inlay::template::{Addressed, Request, Template, host_without_port, ranked};
+use inlay::template::{Addressed, Decoded, Request, Template, host_name, ranked};
 use inlay::{Technology, Uid};
 use storage::{Access, CachedPart, StorageError, TemplateInlay};
 
@@ -211,29 +211,41 @@ impl TemplateCache {
 pub type Matched = (Arc<TapTemplate>, Addressed);
 
 impl Templates {
-    /// The templates that a request matches, either unchanged or after correction, in the order in
-    /// which they are asked for its tag. Nearly always there is one.
+    /// The templates that a request matches, in the order in which they are asked for its tag:
+    /// those that it matches unchanged; else after correction; else with a path in another case.
+    /// Nearly always there is one.
     pub fn find(&self, request: &Request<'_>) -> Vec<Matched> {
-        let found = self.at(request);
-        if !found.is_empty() {
-            return found;
-        }
-        request.forgiven().map_or_else(Vec::new, |(path, query)| {
-            let (host, query) = (request.host, &*query);
-            self.at(&Request { host, path, query })
-        })
-    }
-
-    /// The templates that a request matches unchanged.
-    fn at(&self, request: &Request<'_>) -> Vec<Matched> {
         // Without templates, decoding each tap would be work for nothing.
         if self.by_id.is_empty() {
             return Vec::new();
         }
         let sent = request.decoded();
+        let found = self.at(&sent);
+        if !found.is_empty() {
+            return found;
+        }
+        let forgiven = request.forgiven();
+        let forgiven = forgiven.as_ref().map(|(path, query)| {
+            let meant = Request {
+                host: request.host,
+                path,
+                query,
+            };
+            meant.decoded()
+        });
+        let in_any_case = [Some(sent), forgiven.clone()].into_iter().flatten();
+        let others = forgiven
+            .into_iter()
+            .chain(in_any_case.map(Decoded::in_any_case));
+        let mut found = others.map(|sent| self.at(&sent));
+        found.find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
+    /// The templates that a request matches.
+    fn at(&self, sent: &Decoded<'_>) -> Vec<Matched> {
         let here = self.by_host.get(&sent.host).into_iter().flatten();
         let templates = here.chain(&self.any_host);
-        let found = ranked(templates.map(|of| (of, &of.template)), &sent).into_iter();
+        let found = ranked(templates.map(|of| (of, &of.template)), sent).into_iter();
         found
             .map(|(template, addressed)| (Arc::clone(template), addressed))
             .collect()
@@ -246,11 +258,26 @@ impl Templates {
 
     /// Whether a template answers at this host.
     pub fn answer_at(&self, host: &str) -> bool {
-        self.by_host.contains_key(host_without_port(host))
+        self.by_host.contains_key(&host_name(host))
             || self
                 .any_host
                 .iter()
                 .any(|template| template.template.answers_at(host))
+    }
+
+    /// The paths of the URLs at this host, with `*` for each placeholder, each once.
+    pub fn paths_at(&self, host: &str) -> Vec<String> {
+        let here = self.by_host.get(host).into_iter().flatten();
+        let elsewhere = self.any_host.iter();
+        let elsewhere = elsewhere.filter(|of| of.template.answers_at(host));
+        let mut paths = Vec::new();
+        for of in here.chain(elsewhere) {
+            let path = of.template.path_pattern();
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
     }
 }
 

@@ -40,10 +40,15 @@ impl Shell<'_> {
 #[template(path = "page.html")]
 struct Plain<'a> {
     shell: Shell<'a>,
+    name: Option<&'a str>,
     texts: &'a [&'a str],
 }
 
-/// A page with only a title and some texts.
-pub fn plain(shell: Shell<'_>, texts: &[&str]) -> Result<String, askama::Error> {
-    Plain { shell, texts }.render()
+/// A page with only a title and some texts, below the name of its owner.
+pub fn plain(
+    shell: Shell<'_>,
+    name: Option<&str>,
+    texts: &[&str],
+) -> Result<String, askama::Error> {
+    Plain { shell, name, texts }.render()
 }

@@ -79,10 +79,10 @@ fn colours(theme: &Theme, paper: Colour) -> String {
     });
     // A filled element must also stand out from its ground; on a dark ground that takes more
     // contrast.
-    let told = if dark { 3.0 } else { 1.5 };
+    let least_contrast = if dark { 3.0 } else { 1.5 };
     let shades = (0..=100).step_by(4);
     let mut shades = shades.map(|percent| accent.mixed(contrast, percent));
-    let fill = shades.find(|shade| shade.contrast(paper) >= told);
+    let fill = shades.find(|shade| shade.contrast(paper) >= least_contrast);
     let fill = fill.unwrap_or(contrast);
     let text = accent.readable_on(raised).readable_on(paper);
     let good = GOOD.readable_on(raised).readable_on(paper);

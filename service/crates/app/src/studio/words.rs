@@ -54,6 +54,22 @@ pub struct Words {
     pub choose: String,
     /// Next to the label of a field that is not required.
     pub optional: String,
+    /// The title of the page if no tag has the address.
+    pub unknown_title: String,
+    /// The text of that page.
+    pub unknown: String,
+    /// The title of the page if nothing is at the address, and no tag can be.
+    pub nothing_title: String,
+    /// The text of that page.
+    pub nothing: String,
+    /// The title of the page of an inlay that is on no tag yet.
+    pub no_tag_title: String,
+    /// The text of that page.
+    pub no_tag: String,
+    /// The title of the page at `/`, if its owner has no name.
+    pub home_title: String,
+    /// The text of that page.
+    pub home: String,
     /// The tag has no destination yet.
     pub not_set_up: String,
     /// The tag is no longer in use.
@@ -86,9 +102,14 @@ pub(super) fn languages() -> impl Iterator<Item = &'static str> {
     WORDS.keys().map(String::as_str)
 }
 
-/// The best language for a visitor of one of the service's own pages.
-pub fn own_language(wanted: &Languages) -> Option<&'static str> {
-    let offered: Vec<_> = WORDS.keys().map(String::as_str).collect();
+/// The best language for a visitor of one of the service's own pages. `more` are languages in which
+/// the page has a text of its owner.
+pub fn own_language<'a>(
+    wanted: &Languages,
+    more: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let own = WORDS.keys().map(String::as_str);
+    let offered: Vec<&str> = more.into_iter().chain(own).collect();
     wanted.best(None, &offered)
 }
 
@@ -103,8 +124,10 @@ mod tests {
         assert_eq!(words("xx").choose, "Please choose");
         assert!(WORDS.values().all(|words| words.at_most.contains("{max}")));
         assert_eq!(
-            own_language(&Languages::of("xx, pt-BR;q=0.5, de;q=0.1")),
+            own_language(&Languages::of("xx, pt-BR;q=0.5, de;q=0.1"), []),
             Some("pt")
         );
+        let more = own_language(&Languages::of("sv-SE, de;q=0.9"), ["sv"]);
+        assert_eq!(more, Some("sv"));
     }
 }

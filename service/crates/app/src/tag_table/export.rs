@@ -29,7 +29,7 @@ pub enum ExportError {
          Export fewer tags at once."
     )]
     TooManyKeys(usize),
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

@@ -145,7 +145,7 @@ pub enum ImportError {
     /// The file or an option is invalid.
     #[error(transparent)]
     Invalid(#[from] FieldError),
-    /// A database error.
+    /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

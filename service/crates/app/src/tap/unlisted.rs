@@ -123,6 +123,7 @@ impl Creation {
         Ok(Self {
             tap: NewInteraction {
                 experience: sample.experience().map(|experience| experience.version),
+                recalled_by: sample.recalled_by(),
                 key: seed.as_ref().map(|seed| NewKey {
                     hash: seed.hash(),
                     url_digest: tap.place.digest(query),

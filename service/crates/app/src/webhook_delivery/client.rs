@@ -7,14 +7,14 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect, retry};
 use url::Url;
 
 use super::resolver::{NOT_PUBLIC, Resolver};
-use crate::http_client::{Lookup, System, causes, certificate_fault, tls};
+use crate::http_client::{Lookup, System, causes, certificate_fault, retry_after, tls};
 use domain::clock::{Stopwatch, Timestamp};
 use domain::webhook::{ANSWER_KEPT, AttemptOutcome, Failure, Signed, is_public, literal_address};
 
@@ -150,8 +150,7 @@ pub(crate) struct Unposted {
 /// connection, however long it is.
 async fn read(mut answer: Response, now: Timestamp) -> (Option<u16>, String, Option<Failure>) {
     let status = answer.status();
-    let retry_after = answer.headers().get(RETRY_AFTER);
-    let retry_after = retry_after.and_then(|value| pause(value.to_str().ok()?.trim(), now));
+    let retry_after = retry_after(answer.headers(), now);
     let mut kept = Vec::new();
     let mut broken = None;
     while kept.len() < ANSWER_KEPT {
@@ -187,17 +186,6 @@ async fn read(mut answer: Response, now: Timestamp) -> (Option<u16>, String, Opt
     (Some(status.as_u16()), text.collect(), why)
 }
 
-/// Parses `Retry-After`: seconds, or a date in one of the three HTTP formats (RFC 9110, 5.6.7).
-fn pause(asked: &str, now: Timestamp) -> Option<Duration> {
-    if let Ok(seconds) = asked.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until = httpdate::parse_http_date(asked).ok()?;
-    let until = until.duration_since(UNIX_EPOCH).ok()?;
-    let now = Duration::from_millis(now.millis().try_into().ok()?);
-    Some(until.saturating_sub(now))
-}
-
 /// Why there is no complete answer: the innermost cause, without the URL.
 fn failed(error: &reqwest::Error) -> Failure {
     if error.is_timeout() {
@@ -229,25 +217,6 @@ mod tests {
 
     use super::*;
     use crate::http_client::LookingUp;
-
-    #[test]
-    fn a_pause_is_asked_for_in_seconds_or_until_a_date() {
-        // 1994-11-06T08:49:00Z.
-        let now = Timestamp::from_millis(784_111_740_000);
-        for (asked, seconds) in [
-            ("120", Some(120)),
-            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(37)),
-            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(37)),
-            ("Sun Nov  6 08:49:37 1994", Some(37)),
-            ("Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),
-            ("-1", None),
-            ("soon", None),
-            ("", None),
-        ] {
-            let expected = seconds.map(Duration::from_secs);
-            assert_eq!(pause(asked, now), expected, "{asked}");
-        }
-    }
 
     /// Resolves a name to one list of addresses after the other.
     #[derive(Debug, Default)]

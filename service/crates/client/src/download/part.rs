@@ -40,7 +40,7 @@ pub enum FileError {
     Write {
         /// The file in the sentence.
         path: PathBuf,
-        /// The system's reason.
+        /// The reason that the system gave.
         source: io::Error,
     },
 }

@@ -1,11 +1,14 @@
 //! The difference of two contents, line by line, for display.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 use utoipa::ToSchema;
 
 use super::{Block, Content, Rule, Theme, When};
+use crate::id::GroupId;
 
 /// A line of a difference: a part of one content, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -83,7 +86,8 @@ fn lines(content: &Content) -> Vec<Line> {
             pass_query,
         } => {
             for rule in rules {
-                let text = format!("{} → {}", conditions(rule), rule.target_url.source());
+                let conditions = conditions(rule, &BTreeMap::new());
+                let text = format!("{conditions} → {}", rule.target_url.source());
                 lines.push(line(0, "rule", text));
             }
             lines.push(line(0, "target_url", target.source()));
@@ -148,10 +152,20 @@ fn of_block(block: &Block, depth: usize) -> Line {
     line(depth, what, text)
 }
 
-/// The conditions of a rule in one line: `language: de, country: DE, AT`.
-pub fn conditions(rule: &Rule) -> String {
-    let conditions: Vec<_> = rule.when.iter().map(condition).collect();
-    conditions.join(", ")
+/// The conditions of a rule in one line: `language: de, country: DE, AT`. `groups` has the names of
+/// groups of tags; others are shown by their id.
+pub fn conditions(rule: &Rule, groups: &BTreeMap<GroupId, String>) -> String {
+    let conditions = rule.when.iter().map(|when| match when {
+        When::Group { any_of } => {
+            let named = any_of.iter().map(|id| match groups.get(id) {
+                Some(name) => name.clone(),
+                None => id.to_string(),
+            });
+            format!("group: {}", named.collect::<Vec<_>>().join(", "))
+        }
+        when => condition(when),
+    });
+    conditions.collect::<Vec<_>>().join(", ")
 }
 
 /// A condition in one line: `variable_equals: registered, true`.

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::{Change, Returning, TapOrigin, Tech, Traits, Verdict, VersionRef};
 use crate::clock::Timestamp;
-use crate::id::{InlayId, InteractionId, TagId};
+use crate::id::{GroupId, InlayId, InteractionId, TagId};
 use crate::scope::Reach;
 use inlay::assessment::Tamper;
 
@@ -26,6 +26,8 @@ pub struct Interaction {
     pub tech: Tech,
     /// The experience and version that the visitor got.
     pub experience: Option<VersionRef>,
+    /// The recalled group that decided the visitor's page; `None` if none was recalled.
+    pub recalled_by: Option<GroupId>,
     /// Country code; empty if it is not known or was erased.
     pub country: String,
     /// Further facts about the visitor.

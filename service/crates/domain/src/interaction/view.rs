@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::{Interaction, Reason, TagName, TapOrigin, Tech};
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::id::{ExperienceId, GroupId, InlayId, InteractionId, TagId};
 use crate::visitor::OperatingSystem;
 use inlay::Uid;
 use inlay::assessment::Tamper;
@@ -52,6 +52,8 @@ pub struct InteractionView {
     experience_id: Option<ExperienceId>,
     /// The version of that experience.
     experience_version: Option<u32>,
+    /// The recalled group that decided the visitor's page; null if the tag was not recalled.
+    recall_group_id: Option<GroupId>,
     /// Two-letter country of the visitor; empty if it is not known or was erased.
     country: String,
     /// The operating system of the visitor's device, according to its browser; null if it is not
@@ -126,6 +128,7 @@ impl InteractionView {
             tech: interaction.tech,
             experience_id: interaction.experience.map(|version| version.experience_id),
             experience_version: interaction.experience.map(|version| version.version),
+            recall_group_id: interaction.recalled_by,
             country: interaction.country,
             system: interaction.traits.system,
             language: interaction.traits.language,

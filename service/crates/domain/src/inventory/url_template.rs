@@ -13,11 +13,11 @@ use crate::revision::{Revised, Revision};
 use crate::text::Name;
 use inlay::derivation::MasterSecret;
 use inlay::key::{AesKey, KeyCheck, KeyFingerprint};
-use inlay::technology::{Family, Mode};
+use inlay::technology::Mode;
 use inlay::template::{Field, Template, TemplateSettings};
 
 /// Most shared keys of a template: on every tap without slug and UID, each costs one decryption.
-pub const SHARED_KEYS_MAX: usize = 64;
+const SHARED_KEYS_MAX: usize = 64;
 /// The same in LRP mode, where a decryption is some 50 AES operations.
 const SHARED_LRP_KEYS_MAX: usize = 4;
 /// Most master keys of which each derives a file key for one code: a wrong code costs as many
@@ -25,6 +25,14 @@ const SHARED_LRP_KEYS_MAX: usize = 4;
 const FILE_MASTERS_MAX: usize = 4;
 /// Most templates: a request that matches no route is compared with the templates of its host.
 pub const URL_TEMPLATES_MAX: usize = 1_000;
+
+/// Most shared keys of a template for chips in this mode.
+pub const fn shared_keys_max(mode: Mode) -> usize {
+    match mode {
+        Mode::Aes => SHARED_KEYS_MAX,
+        Mode::Lrp => SHARED_LRP_KEYS_MAX,
+    }
+}
 
 /// The form of the URLs of a batch of inlays.
 #[derive(Clone, Debug)]
@@ -149,16 +157,12 @@ impl UrlTemplateFields {
 
     /// Checks the shared keys and the rule for unlisted chips against the template.
     pub fn validate(&self) -> Result<(), InvalidUrlTemplate> {
-        let max = match self.settings().mode {
-            Mode::Aes => SHARED_KEYS_MAX,
-            Mode::Lrp => SHARED_LRP_KEYS_MAX,
-        };
         let is_own = |key: &SharedKey| key.master_key_id().is_none();
         let has_picc = self.template.has(Field::Picc);
         if !has_picc && self.keys.iter().any(is_own) {
             return Err(InvalidUrlTemplate::NothingToOpen);
         }
-        if self.keys.len() > max {
+        if self.keys.len() > shared_keys_max(self.settings().mode) {
             return Err(InvalidUrlTemplate::TooManyKeys(self.keys.len()));
         }
         if has_picc
@@ -195,8 +199,7 @@ impl UrlTemplateFields {
 
     /// Whether its chips make their MACs with an AES key.
     fn has_aes_key(&self) -> bool {
-        let family = self.settings().technology.family();
-        matches!(family, Family::Ntag424 | Family::Ntag22x | Family::Sic43S1)
+        self.settings().technology.has_aes_keys()
     }
 
     fn recognises_unlisted(&self) -> Result<(), InvalidUrlTemplate> {

@@ -1,11 +1,13 @@
 //! Alerts that no message contains yet.
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::webhook::EventKind;
 
 /// The alerts of one type since the last message. However many there are, they take one row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertCount {
     /// Type of all these alerts.
     pub kind: EventKind,
@@ -21,7 +23,7 @@ pub struct AlertCount {
     pub tag_id: Option<TagId>,
 }
 
-/// Adds an alert to those of its type.
+/// Adds an alert, or several later ones, to those of its type.
 pub fn add_alert(counts: &mut Vec<AlertCount>, alert: AlertCount) {
     match counts.iter_mut().find(|count| count.kind == alert.kind) {
         Some(count) => {

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::app_links::{self, AppLinks};
+use super::pages::Pages;
 use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
 use crate::field_error::OfField;
 use crate::revision::{Revised, Revision};
@@ -70,6 +72,15 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<HostName>>)]
     pub hosts: Option<Vec<String>>,
+
+    /// The apps that open tags' URLs, by host. Only the admin API sets it. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 50)]
+    pub app_links: Option<Vec<AppLinks>>,
+
+    /// The look and the texts of plain pages. Only the admin API sets it. Default: the service's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Pages>,
 }
 
 /// The revision covers the stored settings. Values fixed by arguments and the environment cannot be
@@ -81,16 +92,24 @@ impl Revised for Overrides {
 }
 
 /// Why a setting is not valid. Each is a sentence for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}: {what}")]
 pub struct InvalidSetting {
-    setting: &'static str,
+    /// The setting, or a member of its value: `app_links[2].host`.
+    setting: Cow<'static, str>,
     what: &'static str,
+}
+
+impl InvalidSetting {
+    pub(super) fn of(setting: impl Into<Cow<'static, str>>, what: &'static str) -> Self {
+        let setting = setting.into();
+        Self { setting, what }
+    }
 }
 
 impl OfField for InvalidSetting {
     fn field(&self) -> Option<Cow<'static, str>> {
-        Some(self.setting.into())
+        Some(self.setting.clone())
     }
 }
 
@@ -102,7 +121,7 @@ const DISK_LOW_MAX: u32 = 16 << 20;
 impl Settings {
     /// These settings, replaced by those that `over` names.
     pub fn with(&self, over: &Overrides) -> Result<Self, InvalidSetting> {
-        let invalid = |setting, what| move || InvalidSetting { setting, what };
+        let invalid = |setting: &'static str, what| move || InvalidSetting::of(setting, what);
         let mut settings = self.clone();
         if let Some(url) = &over.tag_url {
             settings.tag_url = parse::tag_url(url).ok_or_else(invalid(
@@ -128,9 +147,11 @@ impl Settings {
         }
         if let Some(networks) = &over.trusted_proxies {
             let networks: Result<_, _> = networks.iter().map(|n| parse::parse_network(n)).collect();
-            settings.trusted_proxies = networks.map_err(|_| InvalidSetting {
-                setting: "trusted_proxies",
-                what: "A network is an address, or an address block such as 10.0.0.0/8.",
+            settings.trusted_proxies = networks.map_err(|_| {
+                InvalidSetting::of(
+                    "trusted_proxies",
+                    "A network is an address, or an address block such as 10.0.0.0/8.",
+                )
             })?;
         }
         if let Some(months) = over.retention_months {
@@ -181,6 +202,12 @@ impl Settings {
                 "hosts",
                 "A host is a name such as admin.example or an address such as 2001:db8::5, without scheme, port, path or `*`: list each host.",
             ))?;
+        }
+        if let Some(links) = &over.app_links {
+            settings.app_links = app_links::checked(links)?;
+        }
+        if let Some(pages) = &over.pages {
+            settings.pages = pages.checked()?;
         }
         Ok(settings)
     }
@@ -318,6 +345,8 @@ mod tests {
             (r#"{"hosts": ["a.example:80"]}"#, "hosts"),
             (r#"{"hosts": ["*"]}"#, "hosts"),
             (r#"{"hosts": ["a.example", "*.example"]}"#, "hosts"),
+            (r#"{"app_links": [{"host": "a.example"}]}"#, "app_links[0]"),
+            (r#"{"pages": {"home_url": "/"}}"#, "pages.home_url"),
         ] {
             let over = serde_json::from_str(json).unwrap();
             let error = Settings::default().with(&over).unwrap_err();

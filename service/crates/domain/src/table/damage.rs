@@ -15,7 +15,7 @@ pub enum Damage {
     Rounded,
     /// A number with separators or decimals.
     Separated,
-    /// A date.
+    /// A date that a spreadsheet made of a number.
     Date,
     /// An error of the spreadsheet, such as an overflow.
     Error,

@@ -96,11 +96,22 @@ fn leads_nowhere(traced: &TracedInteraction) -> String {
     } else if !traced.left_out.is_empty() {
         let macros = traced.left_out.join(", ");
         format!("the target URL is {macros}, which is not a URL for this tag")
+    } else if let Some(recall) = recall(traced) {
+        recall
     } else if traced.interaction.experience.is_some() {
         "the tag is archived".to_owned()
     } else {
         "the tag has no published experience".to_owned()
     }
+}
+
+/// The recall that decided the visitor's page, if there was one.
+fn recall(traced: &TracedInteraction) -> Option<String> {
+    let group = traced.interaction.recalled_by?;
+    Some(match traced.groups.get(&group) {
+        Some(name) => format!("the group {name} was recalled"),
+        None => "a group of the tag was recalled".to_owned(),
+    })
 }
 
 fn payload_step(reads: Option<RecordedReads>, key: KeyState, interaction: &Interaction) -> Step {

@@ -52,6 +52,9 @@ pub enum EventKind {
     /// The database did not accept writes.
     #[serde(rename = "alert.writer_failed")]
     AlertWriterFailed,
+    /// A certificate of the service's own domain cannot be obtained or renewed.
+    #[serde(rename = "alert.certificate_failed")]
+    AlertCertificateFailed,
     /// The free disk space is low.
     #[serde(rename = "alert.disk_low")]
     AlertDiskLow,
@@ -71,7 +74,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All types with their names.
-    pub const ALL: [(Self, &'static str); 16] = [
+    pub const ALL: [(Self, &'static str); 17] = [
         (Self::TapVerified, "tap.verified"),
         (Self::TapNotVerified, "tap.not_verified"),
         (Self::TapNotChecked, "tap.not_checked"),
@@ -83,6 +86,7 @@ impl EventKind {
         (Self::AlertRootNotBackedUp, "alert.root_not_backed_up"),
         (Self::AlertBackupFailed, "alert.backup_failed"),
         (Self::AlertWriterFailed, "alert.writer_failed"),
+        (Self::AlertCertificateFailed, "alert.certificate_failed"),
         (Self::AlertDiskLow, "alert.disk_low"),
         (Self::AlertInlayGuessed, "alert.inlay_guessed"),
         (Self::AlertCopiedUrl, "alert.copied_url"),
@@ -111,6 +115,7 @@ impl EventKind {
                 | Self::AlertRootNotBackedUp
                 | Self::AlertBackupFailed
                 | Self::AlertWriterFailed
+                | Self::AlertCertificateFailed
                 | Self::AlertDiskLow
                 | Self::AlertInlayGuessed
                 | Self::AlertCopiedUrl

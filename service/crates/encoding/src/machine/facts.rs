@@ -98,7 +98,7 @@ impl Machine<'_> {
             .means
             .plan
             .map(|plan| plan.template().settings().technology);
-        if planned == Some(Technology::Ntag424DnaTt) && technology != Technology::Ntag424DnaTt {
+        if planned.is_some_and(|planned| !technology.serves_as(planned)) {
             return Err(Reason::NotEncodable);
         }
         if uid == [0; 7] {

@@ -17,8 +17,8 @@ pub(super) use schedule::*;
 
 use crate::admin::Asked;
 use crate::admin::extract::body::Body;
-use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::schema::Binary;
 use app::service::Service;
 use domain::audit::Note;
 use domain::field_error::FieldError;

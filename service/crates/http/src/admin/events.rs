@@ -14,10 +14,11 @@ use tokio::sync::broadcast::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::query::Query;
-use crate::admin::Asked;
+use crate::admin::{Asked, Requester};
 use crate::error::{ApiError, Common, Invalid};
 use crate::serve::Closing;
 use domain::id::InteractionId;
+use domain::scope::Rights;
 use domain::world::World;
 use storage::{Access, CommitPosition, Event, SharedEvent, StorageError, StorageMetrics, Subject};
 
@@ -47,6 +48,15 @@ pub(crate) struct Missed {
 /// listener falls behind, a `missed` event contains the number of events that were not sent. Read
 /// them from the list of interactions.
 ///
+/// `changed` says which kind of resource a request, or the service itself, has created, changed or
+/// deleted, so that a client can load it again instead of polling. A request is one `changed`
+/// event, however many resources it changed: `id` is null if there may be several. `kind` is the
+/// first part of the resources' path in the admin API. Only tokens that may read this kind get the
+/// event. Limited tokens get it only for a tag, experience, group, interaction, submission or
+/// webhook that they can read, and never with a null `id`. Taps, counts of taps and deliveries of
+/// webhooks are no changes. `changed` is not repeated for a client that reconnects: load everything
+/// that is shown again.
+///
 /// The `id` of an `interaction` event is the id of the interaction. A client that reconnects with
 /// it as `Last-Event-ID`, as browsers do, first gets the interactions since then, in the order of
 /// their commits. One of them may be sent twice. If that interaction is no longer kept, a `missed`
@@ -65,6 +75,7 @@ pub(crate) struct Missed {
 )]
 pub(crate) async fn listen(
     Asked(service): Asked,
+    requester: Requester,
     closing: Closing,
     headers: HeaderMap,
     Query(EventQuery { simulated: world }): Query<EventQuery>,
@@ -83,12 +94,13 @@ pub(crate) async fn listen(
         events,
         lost: last.is_some() && missed.is_none(),
         missed: missed.map(|from| Missing::since(from, service.storage.clone())),
-        told_again: HashSet::new(),
+        repeatable: HashSet::new(),
         closing,
         world,
-        told: false,
+        busy: false,
         metrics: service.storage.metrics().clone(),
         limited_to: limited.then(|| service.storage.clone()),
+        rights: requester.rights(),
     };
     Ok(Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default()))
 }
@@ -133,7 +145,7 @@ const GATHERED: Duration = Duration::from_millis(50);
 
 /// Number of sent interactions that are remembered, so that they are not sent twice. It exceeds the
 /// number of events that are kept for a slow listener.
-const TOLD_AGAIN: usize = 10_000;
+const REPEATABLE_MAX: usize = 10_000;
 
 /// An event, ready to be sent.
 type Sent = Result<sse::Event, axum::Error>;
@@ -147,20 +159,25 @@ struct Feed {
     missed: Option<Missing>,
     /// Missed interactions that may also arrive as live events. At most the events that are kept
     /// for the listener can do so.
-    told_again: HashSet<InteractionId>,
+    repeatable: HashSet<InteractionId>,
     closing: Closing,
     world: World,
     /// Whether an event came since the last pause.
-    told: bool,
+    busy: bool,
     /// Counts the events that the listener misses.
     metrics: StorageMetrics,
     /// Storage with the reach of a limited token. It hides the interactions of other tags.
     limited_to: Option<Access>,
+    /// The rights of the listener's token. They hide changes of what it may not read.
+    rights: Rights,
 }
 
 impl Feed {
-    /// Whether the interaction or the tag of the event is within the listener's reach.
+    /// Whether the listener may read the event, and its object is within the listener's reach.
     async fn may_see(&self, event: &Event) -> Result<bool, StorageError> {
+        if !self.rights.allow(event.scope()) {
+            return Ok(false);
+        }
         let Some(storage) = &self.limited_to else {
             return Ok(true);
         };
@@ -172,7 +189,12 @@ impl Feed {
                 storage.interaction(id).await?.is_some() && storage.tag(tag).await?.is_some()
             }
             Some(Subject::Tag(id)) => storage.tag(id).await?.is_some(),
-            // An alert concerns the whole service, so limited tokens do not get it.
+            Some(Subject::Experience(id)) => storage.experience(id).await?.is_some(),
+            Some(Subject::Group(id)) => storage.group(id).await?.is_some(),
+            Some(Subject::Submission(id)) => storage.submission(id).await?.is_some(),
+            Some(Subject::Webhook(id)) => storage.webhook(id).await?.is_some(),
+            // An alert, or a change of many resources, concerns the whole service, so limited
+            // tokens do not get it.
             None => false,
         })
     }
@@ -201,37 +223,37 @@ impl Feed {
             };
             if let Some(id) = event.tap() {
                 // Older events are no longer kept for a slow listener, so they cannot arrive again.
-                if self.told_again.len() >= TOLD_AGAIN {
-                    self.told_again.clear();
+                if self.repeatable.len() >= REPEATABLE_MAX {
+                    self.repeatable.clear();
                 }
-                self.told_again.insert(id);
+                self.repeatable.insert(id);
             }
-            if self.world.has(event.simulated()) && self.may_see(&event).await? {
+            if event.is_in(self.world) && self.may_see(&event).await? {
                 return Ok(Some((Ok(shown(&SharedEvent::from(event))), self)));
             }
         }
         loop {
-            let told = match self.events.try_recv() {
-                Err(TryRecvError::Empty) if self.told => {
-                    self.told = false;
+            let received = match self.events.try_recv() {
+                Err(TryRecvError::Empty) if self.busy => {
+                    self.busy = false;
                     tokio::select! {
                         () = tokio::time::sleep(GATHERED) => continue,
                         () = self.closing.begun() => return Ok(None),
                     }
                 }
                 Err(TryRecvError::Empty) => tokio::select! {
-                    told = self.events.recv() => told,
+                    received = self.events.recv() => received,
                     () = self.closing.begun() => return Ok(None),
                 },
                 Err(TryRecvError::Lagged(missed)) => Err(RecvError::Lagged(missed)),
                 Err(TryRecvError::Closed) => Err(RecvError::Closed),
-                Ok(told) => Ok(told),
+                Ok(event) => Ok(event),
             };
-            self.told = true;
-            let event = match told {
-                Ok(event) if !self.world.has(event.simulated()) => continue,
+            self.busy = true;
+            let event = match received {
+                Ok(event) if !event.is_in(self.world) => continue,
                 Ok(event) if !self.may_see(&event).await? => continue,
-                Ok(event) if event.tap().is_some_and(|id| self.told_again.remove(&id)) => continue,
+                Ok(event) if event.tap().is_some_and(|id| self.repeatable.remove(&id)) => continue,
                 Ok(event) => Ok(shown(&event)),
                 Err(RecvError::Lagged(missed)) => {
                     self.metrics.lost_events(missed);
@@ -293,15 +315,16 @@ mod tests {
             closing: Closing::never(),
             lost: false,
             missed: None,
-            told_again: HashSet::new(),
+            repeatable: HashSet::new(),
             world: World::Real,
-            told: false,
+            busy: false,
             metrics: StorageMetrics::default(),
             limited_to: None,
+            rights: Rights::all(),
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();
-        let told = |id| {
+        let sent = |id| {
             format!(
                 "event: interaction\ndata: {}\nid: {id}\n\n",
                 serde_json::to_string(&tap(id, false)).unwrap()
@@ -309,8 +332,8 @@ mod tests {
         };
         let expected = format!(
             "event: missed\ndata: {{\"missed\":3}}\n\n{}{}",
-            told(4),
-            told(5)
+            sent(4),
+            sent(5)
         );
         assert_eq!(body, expected);
     }
@@ -324,16 +347,17 @@ mod tests {
             closing: Closing::never(),
             lost: false,
             missed: None,
-            told_again: HashSet::new(),
+            repeatable: HashSet::new(),
             world: World::Real,
-            told: false,
+            busy: false,
             metrics: StorageMetrics::default(),
             limited_to: None,
+            rights: Rights::all(),
         };
         let feeds = [listen(), listen()];
-        let told = SharedEvent::from(tap(1, false));
-        let text = told.json().as_ptr();
-        assert_eq!(told.clone().json().as_ptr(), text);
+        let event = SharedEvent::from(tap(1, false));
+        let text = event.json().as_ptr();
+        assert_eq!(event.clone().json().as_ptr(), text);
         let speaker = tokio::spawn(async move {
             for id in 1..=3 {
                 sender.send(tap(id, id == 2).into()).unwrap();

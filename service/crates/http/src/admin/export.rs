@@ -8,6 +8,7 @@ use std::io::{self, Read as _};
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderName;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use http_body_util::channel::{Channel, Sender};
@@ -49,8 +50,17 @@ impl Format {
         }
     }
 
+    /// The headers of the file, which browsers save as `name` with the ending of its format.
+    pub(super) fn file_headers(self, name: &str) -> [(HeaderName, String); 2] {
+        let name = format!("attachment; filename=\"{name}.{}\"", self.ending());
+        [
+            (CONTENT_TYPE, self.media_type().to_owned()),
+            (CONTENT_DISPOSITION, name),
+        ]
+    }
+
     /// The file name extension.
-    pub(super) const fn ending(self) -> &'static str {
+    const fn ending(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",

@@ -14,8 +14,8 @@ use super::tags::{Filter, Ids};
 use crate::admin::Asked;
 use crate::admin::export;
 use crate::admin::extract::body::Body;
-use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::schema::Binary;
 use app::labels::{self, LabelError, LabelFile, LabelOrder, LabelPreview, LabelSelect};
 use domain::field_error::FieldError;
 use domain::id::EncodingRunId;
@@ -106,7 +106,8 @@ impl NewLabels {
 ///
 /// Labels with the QR codes of tags, for any printer: a PDF of sheets or of one label per page, a
 /// ZIP of PNG or SVG images, ZPL for label printers, or a CSV file for other programs. At most
-/// 10,000 labels in one PDF, and 100,000 otherwise.
+/// 100,000 labels. More than 10,000 as PDF are a ZIP of numbered PDFs, each but the last one with
+/// full sheets.
 ///
 /// All codes can be read from print: a request for labels that are too small fails with the
 /// smallest size. So does a text with a character that no font has. Texts that are too long for
@@ -131,13 +132,14 @@ pub(crate) async fn create(
     Body(labels): Body<NewLabels>,
 ) -> Result<Response, ApiError> {
     let order = labels.check()?;
-    let (media_type, ending) = match order.design.format {
-        Format::Pdf => ("application/pdf", "pdf"),
-        Format::Png | Format::Svg => ("application/zip", "zip"),
+    let format = order.design.format;
+    let file = labels::begin(service.clone(), order).await?;
+    let (media_type, ending) = match format {
+        _ if file.is_zip() => ("application/zip", "zip"),
         Format::Zpl => ("application/vnd.zebra.zpl", "zpl"),
         Format::Csv => ("text/csv; charset=utf-8", "csv"),
+        Format::Pdf | Format::Png | Format::Svg => ("application/pdf", "pdf"),
     };
-    let file = labels::begin(service.clone(), order).await?;
     let total = file.total();
     service
         .storage

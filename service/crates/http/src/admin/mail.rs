@@ -6,7 +6,9 @@ mod test;
 pub(super) use put::*;
 pub(super) use test::*;
 
+use axum::Json;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -42,13 +44,17 @@ async fn current(service: &Service) -> Result<Option<Edited<MailServerView>>, St
 }
 
 /// Get the mail server
+///
+/// `null` if there is none.
 #[utoipa::path(
     get, path = "/mail", tag = "notifications",
-    responses((status = OK, body = MailServerView), NotFound, Common)
+    responses((status = OK, body = Option<MailServerView>), Common)
 )]
-pub(crate) async fn get(Asked(service): Asked) -> Result<Edited<MailServerView>, ApiError> {
-    let server = current(&service).await?;
-    server.ok_or(ApiError::NotFound("mail server"))
+pub(crate) async fn get(Asked(service): Asked) -> Result<Response, ApiError> {
+    Ok(match current(&service).await? {
+        Some(server) => server.into_response(),
+        None => Json(()).into_response(),
+    })
 }
 
 /// Remove the mail server

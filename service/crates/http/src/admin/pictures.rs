@@ -1,4 +1,4 @@
-//! Uploaded pictures: the same for experiences and groups.
+//! Uploaded pictures: the same for experiences, groups and plain pages.
 
 use axum::body::Bytes;
 use axum::extract::Request;

@@ -24,7 +24,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::extract::query;
 use crate::admin::Asked;
-use crate::auth::admins::Grant;
+use crate::admins::Grant;
 use crate::error::{ApiError, Invalid, NotFound, Written};
 use crate::state::AppState;
 use app::service::Service;

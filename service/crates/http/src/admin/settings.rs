@@ -1,8 +1,12 @@
 //! `/admin/v1/settings`: settings of the operator, and the source of each. A change takes effect at
 //! once.
 
+mod logo;
+
 use serde::Serialize;
 use utoipa::ToSchema;
+
+pub(super) use logo::*;
 
 use crate::admin::Asked;
 use crate::admin::extract::body::Patch;
@@ -10,7 +14,7 @@ use crate::admin::extract::edited::{Edited, IfMatch};
 use crate::error::{ApiError, BadBody, ChangedMeanwhile, Code, Common, Conflicting, Written};
 use app::service::Service;
 use domain::field_error::FieldError;
-use domain::settings::{Overrides, RateLimit, SimulatedTargets, Source};
+use domain::settings::{AppLinks, Overrides, PageLogo, Pages, RateLimit, SimulatedTargets, Source};
 use domain::tag_url::TagUrlCheck;
 use storage::{Conflict, StorageError};
 
@@ -32,6 +36,26 @@ pub(crate) struct TagUrlSetting {
     read_only: bool,
     /// The last check of this address; null if there was none.
     check: Option<TagUrlCheck>,
+}
+
+/// The setting `app_links`, with its source.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AppLinksSetting {
+    value: Vec<AppLinks>,
+    source: Source,
+    /// Whether an argument or the environment fixes the value. If so, it cannot be changed here.
+    read_only: bool,
+}
+
+/// The setting `pages`, with the logo.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PagesSetting {
+    value: Pages,
+    source: Source,
+    /// Whether an argument or the environment fixes the value. If so, it cannot be changed here.
+    read_only: bool,
+    /// The logo on plain pages; null if there is none. `PUT /settings/logo` sets it.
+    logo: Option<PageLogo>,
 }
 
 /// The current settings, each with its source.
@@ -62,6 +86,10 @@ pub(crate) struct SettingsView {
     rate_limit: Setting<RateLimit>,
     /// Host names of the admin API, in addition to loopback names and the listener's address.
     hosts: Setting<Vec<String>>,
+    /// The apps that open tags' URLs, by host.
+    app_links: AppLinksSetting,
+    /// The look and the texts of plain pages.
+    pages: PagesSetting,
 }
 
 impl SettingsView {
@@ -70,6 +98,7 @@ impl SettingsView {
         service: &Service,
         stored: &Overrides,
         checks: Vec<TagUrlCheck>,
+        logo: Option<PageLogo>,
     ) -> Result<Self, ApiError> {
         fn setting<T>(value: T, source: Source) -> Setting<T> {
             let read_only = matches!(source, Source::Argument | Source::Environment);
@@ -111,6 +140,31 @@ impl SettingsView {
             simulated_targets: setting(settings.simulated_targets, source("simulated_targets")),
             rate_limit: setting(rate_limit, source("rate_limit")),
             hosts: setting(settings.hosts, source("hosts")),
+            app_links: {
+                let Setting {
+                    value,
+                    source,
+                    read_only,
+                } = setting(settings.app_links, source("app_links"));
+                AppLinksSetting {
+                    value,
+                    source,
+                    read_only,
+                }
+            },
+            pages: {
+                let Setting {
+                    value,
+                    source,
+                    read_only,
+                } = setting(settings.pages, source("pages"));
+                PagesSetting {
+                    value,
+                    source,
+                    read_only,
+                    logo,
+                }
+            },
         })
     }
 }
@@ -130,7 +184,8 @@ pub(crate) async fn get(Asked(service): Asked) -> Result<Edited<SettingsView>, A
 
 async fn view(service: &Service, stored: Overrides) -> Result<Edited<SettingsView>, ApiError> {
     let checks = service.storage.tag_url_checks().await?;
-    let shown = SettingsView::new(service, &stored, checks)?;
+    let logo = service.storage.page_logo().await?;
+    let shown = SettingsView::new(service, &stored, checks, logo)?;
     Ok(Edited::shown_as(stored, |_| shown))
 }
 

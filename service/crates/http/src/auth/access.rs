@@ -8,8 +8,9 @@ use axum::http::uri::Authority;
 use axum::response::{IntoResponse as _, Response};
 use url::Host;
 
-use super::admins::Grant;
+use super::origin::{user_agent, visitor};
 use crate::Exposure;
+use crate::admins::Grant;
 use crate::error::{self, ApiError};
 use crate::rate_limiter::{Operation, refused};
 use crate::state::AppState;
@@ -41,6 +42,11 @@ impl Audience {
                 | "/v2/interactions/data"
                 | "/media/{name}"
                 | "/stand-in"
+                | "/kit/1/tapdesk.js"
+                | "/kit/1"
+                | "/kit/1/"
+                | "/.well-known/apple-app-site-association"
+                | "/.well-known/assetlinks.json"
                 | "/health"
                 | "/ready",
             ) => Self::Public,
@@ -69,7 +75,8 @@ pub(crate) async fn admit(
         return Ok((request, None));
     }
     if exposure == Exposure::PublicOnly {
-        return Err(error::by_part(path, &ApiError::NotFound("route")));
+        let visitor = visitor(request.headers(), user_agent(request.headers()));
+        return Err(error::no_such_route(state.as_service(), path, &visitor));
     }
     let host = host.and_then(host::of_authority);
     if !host.as_ref().is_some_and(|host| is_ours(state, host)) {

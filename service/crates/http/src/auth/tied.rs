@@ -10,7 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
-use super::admins::Grant;
+use crate::admins::Grant;
 use crate::error::ApiError;
 use crate::state::AppState;
 

@@ -102,7 +102,7 @@ fn forget_default(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Also allows `null`.
+/// Makes a schema allow `null`, too.
 fn or_null(schema: &mut RefOr<Schema>) {
     let null = || ObjectBuilder::new().schema_type(Type::Null);
     match schema {

@@ -59,6 +59,7 @@ fn summary(kind: EventKind) -> &'static str {
         EventKind::AlertRootNotBackedUp => "The encoding root is in no backup",
         EventKind::AlertBackupFailed => "A scheduled backup is not good",
         EventKind::AlertWriterFailed => "The database did not take writes",
+        EventKind::AlertCertificateFailed => "A certificate cannot be obtained or renewed",
         EventKind::AlertDiskLow => "The disk has little room left",
         EventKind::AlertInlayGuessed => "Too many wrong codes came for an inlay",
         EventKind::AlertCopiedUrl => "A one-time URL is opened again and again",
@@ -136,38 +137,51 @@ fn data(kind: EventKind) -> Value {
                 "variables": texts,
             },
         }),
-        EventKind::AlertWebhookDisabled => alert(json!({
+        kind => alert(of_alert(kind)),
+    }
+}
+
+/// The members of an alert beside its message.
+fn of_alert(kind: EventKind) -> Value {
+    let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    match kind {
+        EventKind::AlertWebhookDisabled => json!({
             "webhook_id": id("The endpoint"),
             "url": {"type": "string", "description": "Its scheme and host: the rest may hold a secret"},
             "reason": {"$ref": "#/components/schemas/WebhookDisabled"},
             "failing_since": {"type": ["string", "null"], "format": "date-time"},
-        })),
-        EventKind::AlertRootNotBackedUp => alert(json!({
+        }),
+        EventKind::AlertRootNotBackedUp => json!({
             "created_at": {"type": "string", "format": "date-time", "description": "When the root was made"},
-        })),
-        EventKind::AlertBackupFailed => alert(json!({
+        }),
+        EventKind::AlertBackupFailed => json!({
             "destination": {"type": "string", "description": "The folder or bucket of the backup"},
-        })),
-        EventKind::AlertDiskLow => alert(json!({
+        }),
+        EventKind::AlertCertificateFailed => json!({
+            "domain": {"type": "string", "description": "The domain of the certificate"},
+            "valid_until": {"type": ["string", "null"], "format": "date-time", "description": "How long the present one is valid; null if there is none"},
+        }),
+        EventKind::AlertDiskLow => json!({
             "free_mebibytes": {"type": "integer"},
             "limit_mebibytes": {"type": "integer", "description": "The setting `disk_low_mebibytes`"},
-        })),
-        EventKind::AlertInlayGuessed => alert(json!({
+        }),
+        EventKind::AlertInlayGuessed => json!({
             "inlay_id": {"type": ["integer", "null"], "description": "The inlay; null if it was deleted"},
             "tag_id": {"type": ["integer", "null"], "description": "The tag that it is on"},
             "uid": {"type": "string"},
             "variables": texts,
-        })),
-        EventKind::AlertCopiedUrl => alert(json!({
+        }),
+        EventKind::AlertCopiedUrl => json!({
             "tag_id": id("The tag"),
             "counter": {"type": "integer", "description": "The counter of the URL"},
             "variables": texts,
-        })),
-        EventKind::AlertUnlistedLimit => alert(json!({
+        }),
+        EventKind::AlertUnlistedLimit => json!({
             "url_template_id": id("The URL template"),
             "create_limit": {"type": "integer", "description": "Its limit of a day"},
-        })),
-        EventKind::AlertWriterFailed | EventKind::Test => alert(json!({})),
+        }),
+        // A message is enough.
+        _ => json!({}),
     }
 }
 

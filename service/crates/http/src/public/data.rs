@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -14,8 +14,9 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::{BODY_MAX, BODY_TIME, Envelope, preflight, public_answer, wrong_method};
+use super::{BODY_MAX, BODY_TIME, preflight, wrong_method};
 use crate::body::{self, BodyError, is_of_type};
+use crate::envelope::{Envelope, REASON, public_answer};
 use crate::error::public_error;
 use crate::public::AsService;
 use crate::rate_limiter::{Operation, refused};
@@ -23,13 +24,14 @@ use app::service::Service;
 use domain::rolling_key::RollingKey;
 use domain::strict_json::Object;
 use domain::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value, value_schema};
+use storage::UpdateRefusal;
 
 /// Maximum number of variables in one update.
 const KEYS_MAX: usize = 64;
 /// Maximum length of an `Idempotency-Key`, in bytes.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
 
-/// One answer for all cases in specification 7, so that callers cannot distinguish them.
+/// One body for all cases in specification 7. [`REASON`] distinguishes them.
 const INVALID: &str = "Invalid rolling key";
 const UPDATED: &str = "User Data updated";
 
@@ -43,7 +45,7 @@ const UPDATED: &str = "User Data updated";
     request_body = Record,
     responses(
         (status = OK, body = Envelope<'_>),
-        (status = BAD_REQUEST, body = Envelope<'_>, description = "The key is invalid, consumed or expired, a variable does not exist, or the body is malformed"),
+        (status = BAD_REQUEST, body = Envelope<'_>, description = "The key is invalid, consumed or expired, a variable does not exist, or the body is malformed", headers(("Tapdesk-Reason" = String, description = "`used`, `expired` or `unknown_variable`; not if the body is malformed"))),
         (status = REQUEST_TIMEOUT, body = Envelope<'_>),
         (status = PAYLOAD_TOO_LARGE, body = Envelope<'_>, description = "Over 64 KiB, 64 variables, or 4 KiB in a value"),
         (status = UNSUPPORTED_MEDIA_TYPE, body = Envelope<'_>),
@@ -63,7 +65,11 @@ pub(crate) async fn data(AsService(service): AsService, request: Request) -> Res
         Err(Failure::Storage(error)) => return public_error(error),
         Err(Failure::Refused(rejection)) => rejection,
     };
-    let answer = public_answer(rejection.status, &Envelope::error(&rejection.message));
+    let mut answer = public_answer(rejection.status, &Envelope::error(&rejection.message));
+    if let Some(reason) = rejection.reason {
+        let reason = HeaderValue::from_static(reason);
+        answer.headers_mut().insert(REASON, reason);
+    }
     refused(Operation::Update, answer)
 }
 
@@ -75,13 +81,38 @@ enum Failure {
 struct Rejection {
     status: StatusCode,
     message: String,
+    /// The value of [`REASON`], if the request is well formed.
+    reason: Option<&'static str>,
 }
 
 fn refuse(status: StatusCode, message: impl Into<String>) -> Failure {
     Failure::Refused(Rejection {
         status,
         message: message.into(),
+        reason: None,
     })
+}
+
+/// The refusals of specification 7.
+fn invalid(reason: &'static str) -> Failure {
+    Failure::Refused(Rejection {
+        status: StatusCode::BAD_REQUEST,
+        message: INVALID.to_owned(),
+        reason: Some(reason),
+    })
+}
+
+/// Names a refusal for the page: another tap helps, nothing is left to do, or the owner must set up
+/// the tag.
+const fn reason(refusal: &UpdateRefusal) -> &'static str {
+    match refusal {
+        UpdateRefusal::InvalidKey => "expired",
+        UpdateRefusal::Consumed | UpdateRefusal::SentBefore => "used",
+        UpdateRefusal::UnknownVariable(_)
+        | UpdateRefusal::NotAssigned
+        | UpdateRefusal::NotVerified
+        | UpdateRefusal::SeveralForms => "unknown_variable",
+    }
 }
 
 fn malformed(message: impl Into<String>) -> Failure {
@@ -103,13 +134,12 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
         serde_json::from_slice(&body).map_err(|error| malformed(not_an_update(&error)))?;
     let data = variables(record.data)?;
     let request = idempotency(&parts.headers, &body)?;
-    let invalid = || malformed(INVALID);
-    let key = RollingKey::from_base64(&record.rolling_key).ok_or_else(invalid)?;
-    let data = data.ok_or_else(invalid)?;
-    let refusal = service.update(&key, request, None, data).await;
-    match refusal.map_err(Failure::Storage)? {
+    let key = RollingKey::from_base64(&record.rolling_key).ok_or_else(|| invalid("expired"))?;
+    let data = data.ok_or_else(|| invalid("unknown_variable"))?;
+    let refused = service.update(&key, request, None, data).await;
+    match refused.map_err(Failure::Storage)? {
         None => Ok(()),
-        Some(_) => Err(invalid()),
+        Some(refused) => Err(invalid(reason(&refused.why))),
     }
 }
 

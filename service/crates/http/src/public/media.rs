@@ -5,15 +5,19 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 
-use crate::document::Binary;
 use crate::error::{nothing_here, refused_tap};
 use crate::picture;
 use crate::public::AsService;
+use crate::schema::Binary;
+use app::service::Service;
 use app::tap::TapError;
+use domain::image_type::ImageType;
+use storage::StorageError;
 
 /// Get an image of a page
 ///
-/// Only the page contains this URL, and it cannot be guessed. An image never changes.
+/// Only the page contains this URL, and that of an experience's image cannot be guessed. An image
+/// never changes.
 #[utoipa::path(
     get, path = "/media/{name}", tag = "public",
     params(("name" = String, Path, description = "The name in the page")),
@@ -28,9 +32,10 @@ pub(crate) async fn media(
     name: Result<Path<String>, PathRejection>,
 ) -> Response {
     // A name that cannot be decoded is not the name of an image.
-    let named = name.ok().and_then(|Path(name)| service.media.read(&name));
-    let found = match named {
+    let name = name.map_or_else(|_| String::new(), |Path(name)| name);
+    let found = match service.media.read(&name) {
         Some((experience, image)) => service.storage.image(experience, image).await,
+        None if name.starts_with("logo-") => logo(&service, &name).await,
         None => Ok(None),
     };
     match found {
@@ -45,4 +50,11 @@ pub(crate) async fn media(
         Ok(None) => nothing_here(),
         Err(error) => refused_tap(TapError::from(error)),
     }
+}
+
+/// The logo of plain pages, if this is the name of the present one.
+async fn logo(service: &Service, name: &str) -> Result<Option<(ImageType, Vec<u8>)>, StorageError> {
+    let found = service.storage.page_logo_bytes().await?;
+    let named = found.filter(|(logo, _)| logo.file_name() == name);
+    Ok(named.map(|(logo, bytes)| (logo.media_type, bytes)))
 }

@@ -5,11 +5,12 @@ use axum::extract::RawQuery;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 
-use super::{Envelope, preflight, public_json, wrong_method};
-use crate::document::PayloadOrNone;
+use super::{preflight, wrong_method};
+use crate::envelope::{EXPIRES_IN, Envelope, public_json};
 use crate::error::public_error;
 use crate::public::AsService;
 use crate::rate_limiter::{Operation, refused};
+use crate::schema::PayloadOrNone;
 use app::payload;
 
 /// The payload for an invalid key.
@@ -23,7 +24,7 @@ const NONE: &str = "[]";
     method(get, post), path = "/v2/interactions/rk_payload", tag = "public",
     params(("rk" = Option<String>, Query, description = "The rolling key, Base64-encoded")),
     responses(
-        (status = OK, body = PayloadOrNone),
+        (status = OK, body = PayloadOrNone, headers(("Tapdesk-Expires-In" = i64, description = "Whole seconds for which the key is still valid; only with a payload"))),
         (status = TOO_MANY_REQUESTS, body = PayloadOrNone, description = "Too many invalid keys; the body is an empty array"),
         (status = SERVICE_UNAVAILABLE, body = Envelope<'_>, description = "The database is not available")
     )
@@ -43,7 +44,12 @@ pub(crate) async fn payload(
         None => Ok(None),
     };
     match found {
-        Ok(Some(json)) => public_json(StatusCode::OK, json),
+        Ok(Some(payload)) => {
+            let mut answer = public_json(StatusCode::OK, payload.json);
+            let seconds = payload.remaining.whole_seconds().into();
+            answer.headers_mut().insert(EXPIRES_IN, seconds);
+            answer
+        }
         Ok(None) => refused(Operation::Payload, public_json(StatusCode::OK, NONE)),
         Err(error) => public_error(error),
     }

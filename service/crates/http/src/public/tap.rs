@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::form;
+use super::home::home;
 use super::reached::{self, Visit};
 use crate::auth::origin::{Origin, user_agent, visitor};
 use crate::error;
@@ -21,6 +22,7 @@ use app::tag_address;
 use app::tap::{self, HeldKey, KeyCookie, Linked, Place, Tap, TapAnswer, TapError};
 use domain::interaction::TapOrigin;
 use domain::rolling_key::RollingKey;
+use domain::settings::PlainPage;
 use domain::visitor::Visitor;
 use inlay::template;
 
@@ -81,7 +83,7 @@ fn slug_in(path: &str) -> Option<&str> {
 }
 
 /// The host, path and query of a request.
-fn requested(request: &Request) -> template::Request<'_> {
+pub(super) fn requested(request: &Request) -> template::Request<'_> {
     let uri = request.uri();
     let host = request.headers().get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok());
@@ -94,7 +96,8 @@ fn requested(request: &Request) -> template::Request<'_> {
 }
 
 /// Handles a request that matches no route. It is a tap if its address matches a URL template, or a
-/// tag's address with a trailing slash, behind which an app may have put parameters.
+/// tag's address with a trailing slash, behind which an app may have put parameters. Else it may be
+/// for the page at `/`.
 pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Request) -> Response {
     let AsService(service) = &own;
     let templates = match service.templates.current().await {
@@ -108,7 +111,11 @@ pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Req
         if tag.is_some_and(|slug| !slug.is_empty() && !slug.contains('/')) {
             return tap(own, origin, request).await;
         }
-        return error::no_such_route(asked.path);
+        let visitor = visitor(request.headers(), user_agent(request.headers()));
+        if asked.path == "/" && matches!(*request.method(), Method::GET | Method::HEAD) {
+            return home(service, asked.host, &visitor);
+        }
+        return error::no_such_route(service, asked.path, &visitor);
     };
     let query = asked.query.to_owned();
     at(service, place, &query, origin, request).await
@@ -197,28 +204,41 @@ async fn prove_address(service: &Service, host: &str, client: IpAddr) {
 /// A tap's answer over HTTP.
 pub(crate) fn respond(service: &Service, answer: TapAnswer, visitor: &Visitor) -> Response {
     match answer {
-        TapAnswer::NoSuchTag => pages::message(
-            StatusCode::NOT_FOUND,
-            "Unknown tag",
-            "No tag has this address. If you typed it, please check it once more.",
-        ),
-        TapAnswer::NoTag => pages::message(
-            StatusCode::OK,
-            "Not set up yet",
-            "This inlay is on no tag yet. Please try again later.",
-        ),
-        TapAnswer::NotSetUp(tag) => pages::tag(service, StatusCode::OK, &tag, visitor, |words| {
-            &words.not_set_up
-        }),
-        TapAnswer::Archived(tag) => pages::tag(service, StatusCode::GONE, &tag, visitor, |words| {
-            &words.archived
-        }),
-        TapAnswer::Recalled(tag) => pages::tag(service, StatusCode::OK, &tag, visitor, |words| {
-            &words.recalled
-        }),
+        TapAnswer::NoSuchTag => {
+            let (status, which) = (StatusCode::NOT_FOUND, PlainPage::NotFound);
+            pages::owned(service, status, which, visitor, |words| {
+                (&words.unknown_title, &words.unknown)
+            })
+        }
+        TapAnswer::NoTag => {
+            let (status, which) = (StatusCode::OK, PlainPage::NotSetUp);
+            pages::owned(service, status, which, visitor, |words| {
+                (&words.no_tag_title, &words.no_tag)
+            })
+        }
+        TapAnswer::NotSetUp(tag) => {
+            let (status, which) = (StatusCode::OK, Some(PlainPage::NotSetUp));
+            pages::tag(service, status, &tag, visitor, which, |words| {
+                &words.not_set_up
+            })
+        }
+        TapAnswer::Archived(tag) => {
+            let status = StatusCode::GONE;
+            pages::tag(service, status, &tag, visitor, None, |words| {
+                &words.archived
+            })
+        }
+        TapAnswer::Recalled(tag) => {
+            let (status, which) = (StatusCode::OK, Some(PlainPage::Recalled));
+            pages::tag(service, status, &tag, visitor, which, |words| {
+                &words.recalled
+            })
+        }
         TapAnswer::TryAgain(tag) => {
             let status = StatusCode::INSUFFICIENT_STORAGE;
-            pages::tag(service, status, &tag, visitor, |words| &words.try_again)
+            pages::tag(service, status, &tag, visitor, None, |words| {
+                &words.try_again
+            })
         }
         TapAnswer::Redirect { location, key, .. } => with_key(service, redirect(&location), key),
         TapAnswer::Page { html, nonce, key } => {
@@ -227,7 +247,7 @@ pub(crate) fn respond(service: &Service, answer: TapAnswer, visitor: &Visitor) -
     }
 }
 
-fn redirect(location: &str) -> Response {
+pub(super) fn redirect(location: &str) -> Response {
     let Ok(location) = HeaderValue::from_str(location) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };

@@ -53,7 +53,8 @@ impl Activity {
         self.asked.load(Ordering::Relaxed)
     }
 
-    fn ask_to_close(&self) {
+    /// Asks it to close. An open request may finish.
+    pub(super) fn ask_to_close(&self) {
         // Set it before the task wakes up, because the task reads from the socket first.
         self.asked.store(true, Ordering::Relaxed);
         self.close.notify_one();

@@ -13,16 +13,34 @@ use hyper::rt::{Sleep, Timer};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
 
 use super::connections::{Activity, Busy};
 
-/// A socket that records when bytes arrive.
-pub(super) struct Watched {
-    pub(super) stream: TcpStream,
+/// A connection whose bytes hyper reads and writes, and the socket below it.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    fn socket(&self) -> &TcpStream;
+}
+
+impl Stream for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Stream for TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+/// A connection that records when bytes arrive.
+pub(super) struct Watched<S> {
+    pub(super) stream: S,
     pub(super) activity: Arc<Activity>,
 }
 
-impl AsyncRead for Watched {
+impl<S: Stream> AsyncRead for Watched<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -38,17 +56,17 @@ impl AsyncRead for Watched {
     }
 }
 
-impl Watched {
+impl<S: Stream> Watched<S> {
     /// Whether the system has bytes that the runtime does not know of. Closing the socket then
     /// would reset a connection whose request has arrived.
     fn has_unread(&self) -> bool {
         let mut byte = [MaybeUninit::uninit()];
-        let peeked = SockRef::from(&self.stream).peek(&mut byte);
+        let peeked = SockRef::from(self.stream.socket()).peek(&mut byte);
         peeked.is_ok_and(|count| count > 0)
     }
 }
 
-impl AsyncWrite for Watched {
+impl<S: Stream> AsyncWrite for Watched<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,8 +1,7 @@
 //! Boltcard's deterministic key scheme (`DETERMINISTIC.md` of its repository).
 
 use crate::Uid;
-use crate::key::AesKey;
-use crate::session::cmac;
+use crate::key::{AesKey, cmac};
 
 /// The keys of a card in this scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]

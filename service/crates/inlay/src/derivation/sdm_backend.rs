@@ -4,8 +4,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha512};
 
 use crate::Uid;
-use crate::key::AesKey;
-use crate::session::cmac;
+use crate::key::{AesKey, cmac};
 
 /// Rounds of PBKDF2 in the older scheme.
 const LEGACY_ROUNDS: u32 = 5_000;

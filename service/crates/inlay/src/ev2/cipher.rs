@@ -5,8 +5,7 @@ use aes::{Aes128Enc, Block};
 use zeroize::Zeroizing;
 
 use super::{cbc_decrypt, cbc_encrypt};
-use crate::key::AesKey;
-use crate::session::cmac;
+use crate::key::{AesKey, cmac};
 use crate::technology::Mode;
 use crate::technology::ntag424::lrp::{FILE_KEY, Lrp};
 

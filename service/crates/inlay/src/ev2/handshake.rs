@@ -189,15 +189,15 @@ impl Handshake {
     /// In LRP mode the answer is a MAC. In a `First` one, an encrypted block comes before it: TI
     /// and capabilities of both.
     fn finish_lrp(self, data: &[u8]) -> Result<Session, HandshakeError> {
-        let (told, proof) = data
+        let (encrypted, proof) = data
             .split_last_chunk::<16>()
             .ok_or(HandshakeError::Malformed)?;
         let cipher = Cipher::derive(self.mode, &self.key, &self.a, &self.b);
-        let expected = cipher.mac(&[&self.b[..], &*self.a, told].concat());
+        let expected = cipher.mac(&[&self.b[..], &*self.a, encrypted].concat());
         if !bool::from(expected.ct_eq(proof)) {
             return Err(HandshakeError::NotProved);
         }
-        let (place, blocks) = match (self.of, told.len()) {
+        let (place, blocks) = match (self.of, encrypted.len()) {
             (None, 16) => {
                 let at = At {
                     way: Way::Answer,
@@ -205,7 +205,9 @@ impl Handshake {
                     counter: 0,
                     blocks: 0,
                 };
-                let plain = cipher.decrypt(at, told).ok_or(HandshakeError::Malformed)?;
+                let plain = cipher
+                    .decrypt(at, encrypted)
+                    .ok_or(HandshakeError::Malformed)?;
                 let ti = std::array::from_fn(|i| plain[i]);
                 ((ti, 0), 1)
             }

@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 use super::cipher::{At, Cipher, Way};
 use super::{Status, answer, padded, unpadded, wrapped};
 use crate::key::AesKey;
-use crate::session::odd_bytes;
 use crate::technology::Mode;
+use crate::technology::ntag424::session::odd_bytes;
 
 /// An authenticated session. Each command it makes moves its counters, as the chip moves its own.
 pub struct Session {

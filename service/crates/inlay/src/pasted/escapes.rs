@@ -57,18 +57,19 @@ fn entity(lower: &str) -> Option<(usize, usize, char)> {
     named.or_else(numbered)
 }
 
-/// Replaces the escapes of JSON (`\u0026`, `\/`), and a backslash before other punctuation, as
-/// Markdown and shells have it. No URL has a backslash.
+/// Replaces the escapes of JSON and of programming languages (`\u0026`, `\x26`, `\/`, `\n`), and a
+/// backslash before other punctuation, as Markdown and shells have it. No URL has a backslash.
 pub(super) fn of_programs(text: &str) -> (String, bool) {
     let mut whole = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         whole += before;
-        let code = after.strip_prefix('u').and_then(|code| code.get(..4));
-        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        if let Some(byte) = code.filter(u8::is_ascii_graphic) {
+        if let Some((byte, behind)) = code(after) {
             whole.push(char::from(byte));
-            rest = &after[5..];
+            rest = behind;
+        } else if let Some(behind) = after.strip_prefix(['n', 'r', 't']) {
+            whole.push(' ');
+            rest = behind;
         } else {
             if !after.starts_with(|c: char| c.is_ascii_punctuation()) {
                 whole.push('\\');
@@ -79,6 +80,19 @@ pub(super) fn of_programs(text: &str) -> (String, bool) {
     whole += rest;
     let is_changed = whole != text;
     (whole, is_changed)
+}
+
+/// The character that `uXXXX` or `xXX` at the beginning of a text stands for, and the text behind
+/// it. Besides characters of URLs these are the codes of NDEF for `http://` and `https://`.
+fn code(text: &str) -> Option<(u8, &str)> {
+    let digits = match text.as_bytes().first()? {
+        b'u' => 4,
+        b'x' => 2,
+        _ => return None,
+    };
+    let byte = u8::from_str_radix(text.get(1..=digits)?, 16).ok()?;
+    let is_meant = byte.is_ascii_graphic() || (1..=4).contains(&byte);
+    is_meant.then(|| (byte, &text[1 + digits..]))
 }
 
 /// Whether a URL ends within a value, and an ellipsis is behind it. Text can end with one, too, so a

@@ -9,14 +9,18 @@ pub enum Note {
     Entities,
     /// `\u0026`, `\/` and similar escapes of programs were read as their characters.
     Escapes,
+    /// The bytes of an NDEF message, or of a URL, were written in hex or as decimal numbers.
+    Bytes,
+    /// A scheme was missing or mistyped, and was completed.
+    Scheme,
     /// Invisible characters, such as a space without width, were left out.
     Invisible,
     /// A URL was read that was percent-encoded as a whole, or a part of another URL.
     Wrapped,
     /// `%3F`, `%3D` and `%26` were read as the separators of a query.
     Separators,
-    /// A slash behind the query was left out.
-    ClosingSlash,
+    /// Marks behind the last value of the query were left out.
+    ClosingMarks,
     /// `=3D` was read as `=`.
     QuotedPrintable,
     /// A line that ended with `=` was read with the next one.
@@ -51,6 +55,10 @@ impl fmt::Display for Note {
             Self::Escapes => {
                 "\"\\u0026\" was read as \"&\" and \"\\/\" as \"/\": programs write them so, chips do not."
             }
+            Self::Bytes => "The URL was read from the bytes of an NDEF message.",
+            Self::Scheme => {
+                "The beginning \"https://\" or \"http://\" was missing or mistyped, and was completed."
+            }
             Self::Invisible => "Invisible characters were left out.",
             Self::Wrapped => {
                 "The URL was decoded, or taken out of another one: mail programs and messengers wrap URLs in others."
@@ -58,7 +66,9 @@ impl fmt::Display for Note {
             Self::Separators => {
                 "\"%3F\" was read as \"?\", \"%3D\" as \"=\" and \"%26\" as \"&\": programs write them so, chips do not."
             }
-            Self::ClosingSlash => "The \"/\" behind the last value was left out: apps append it.",
+            Self::ClosingMarks => {
+                "Marks behind the last value, such as \"/\", were left out: apps append them."
+            }
             Self::QuotedPrintable => "\"=3D\" was read as \"=\": mail writes it so, chips do not.",
             Self::SoftBreak => "Lines that mail broke behind \"=\" were put together.",
             Self::Spaces => "The pieces of a URL between spaces were put together.",

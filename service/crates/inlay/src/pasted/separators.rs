@@ -1,13 +1,14 @@
-//! Separators of a query that a program percent-encoded, and a slash behind the query. A chip
+//! Separators of a query that a program percent-encoded, and marks behind the query. A chip
 //! writes its values between plain separators. An owner's own text may have encoded ones, so only
 //! those beside a value count.
 
-use super::{Note, Reading, VALUE_MIN, has_value, without_fragment};
+use super::{CODE_MIN, Note, Reading, VALUE_MIN, has_value, without_fragment};
 
-/// The fewest characters of a value before a closing slash: those of the shortest code.
-const CODE_MIN: usize = 8;
+/// Marks behind the last value: apps append slashes, and a text that was cut or copied with its line
+/// end leaves the others. Encoded ones are in small letters.
+const MARKS: [&str; 8] = ["/", "&", "=", "+", "%00", "%0a", "%0d", "%20"];
 
-/// The reading with plain separators and without such a slash; `None` if there are none.
+/// The reading with plain separators and without such marks; `None` if there are none.
 pub(super) fn read(reading: &Reading) -> Option<Reading> {
     let mut plain = reading.clone();
     let (mut is_decoded, mut is_closed) = (false, false);
@@ -16,7 +17,7 @@ pub(super) fn read(reading: &Reading) -> Option<Reading> {
             *url = decoded;
             is_decoded = true;
         }
-        if let Some(shorter) = without_slash(url) {
+        if let Some(shorter) = without_marks(url) {
             *url = shorter;
             is_closed = true;
         }
@@ -25,7 +26,7 @@ pub(super) fn read(reading: &Reading) -> Option<Reading> {
         plain.notes.push(Note::Separators);
     }
     if is_closed {
-        plain.notes.push(Note::ClosingSlash);
+        plain.notes.push(Note::ClosingMarks);
     }
     (is_decoded || is_closed).then_some(plain)
 }
@@ -68,15 +69,25 @@ fn has_encoded(query: &str) -> bool {
         || ands.any(|(at, _)| before(&query[..at]) >= VALUE_MIN)
 }
 
-/// The URL without the slashes behind its last value; `None` if there are none.
-fn without_slash(url: &str) -> Option<String> {
+/// The URL without the marks behind its last value; `None` if there are none.
+fn without_marks(url: &str) -> Option<String> {
     let (address, fragment) = without_fragment(url);
-    let open = address.trim_end_matches('/');
+    let mut open = address;
+    while let Some(mark) = MARKS.iter().find(|mark| has_end(open, mark)) {
+        open = &open[..open.len() - mark.len()];
+    }
     let (_, query) = open.split_once('?')?;
     let last = query.rsplit(['=', '&']).next().unwrap_or_default();
     let is_digit = |b: u8| b.is_ascii_hexdigit() || b == b'x';
     let is_value = last.len() >= CODE_MIN && last.bytes().all(is_digit);
     (is_value && open.len() < address.len()).then(|| format!("{open}{fragment}"))
+}
+
+/// Whether a text ends with this mark, in either case.
+fn has_end(text: &str, mark: &str) -> bool {
+    let end = text.len().checked_sub(mark.len());
+    let end = end.and_then(|start| text.get(start..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(mark))
 }
 
 #[cfg(test)]
@@ -87,7 +98,7 @@ mod tests {
     const URL: &str = "https://tags.example.com/v?e=EF963FF7828658A599F3&c=94EED9EE65337086";
 
     #[test]
-    fn encoded_separators_and_a_closing_slash_are_read_first_as_plain_ones() {
+    fn encoded_separators_and_closing_marks_are_read_first_as_plain_ones() {
         for (text, notes) in [
             (URL.replace('&', "%26"), &[Note::Separators][..]),
             (URL.replace('?', "%3F"), &[Note::Separators]),
@@ -98,10 +109,13 @@ mod tests {
                     .replace('&', "%26"),
                 &[Note::Separators],
             ),
-            (format!("{URL}/"), &[Note::ClosingSlash]),
+            (format!("{URL}/"), &[Note::ClosingMarks]),
+            (format!("{URL}&"), &[Note::ClosingMarks]),
+            (format!("{URL}%0D%0A"), &[Note::ClosingMarks]),
+            (format!("{URL}%20="), &[Note::ClosingMarks]),
             (
                 URL.replace('&', "%26") + "//",
-                &[Note::Separators, Note::ClosingSlash],
+                &[Note::Separators, Note::ClosingMarks],
             ),
         ] {
             let readings = readings(&text);

@@ -2,9 +2,11 @@
 //! show which value of a chip was meant.
 
 use super::remarks::{Remark, values};
+use crate::uid;
 
-/// The fewest hex digits that count as a chip's value: those of a UID minus one.
-pub(super) const VALUE_MIN: usize = 13;
+/// The fewest hex digits that count as a chip's value: those of a UID minus one, because a value
+/// that lost a digit is a finding here.
+pub(super) const VALUE_MIN: usize = uid::DIGITS - 1;
 /// The fewest digits if all are decimal: times in milliseconds have 13.
 const DECIMAL_MIN: usize = 14;
 /// How long values of a chip usually are, with those that stand together.
@@ -15,7 +17,7 @@ const TYPED_MIN: usize = 4;
 /// A value of a chip: how many digits it has, and its name.
 type Expected = (usize, &'static str);
 
-const UID: Expected = (14, "a UID");
+const UID: Expected = (uid::DIGITS, "a UID");
 const MAC: Expected = (16, "a MAC");
 const PICC: Expected = (32, "encrypted PICC data");
 const PICC_LRP: Expected = (48, "encrypted PICC data in LRP mode");

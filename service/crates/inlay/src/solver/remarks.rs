@@ -53,7 +53,7 @@ pub enum Remark {
     Letter {
         /// The parameter, or the path segment itself.
         name: String,
-        /// The letter.
+        /// The letter in place of the digit.
         letter: char,
     },
     /// Values of a chip are behind `#`.

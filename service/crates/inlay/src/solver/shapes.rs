@@ -170,7 +170,7 @@ pub(super) fn is_usual_slug(text: &str) -> bool {
 /// The literal values that look like a MAC or encrypted data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unread {
-    /// There are none.
+    /// No literal value looks like one.
     #[default]
     Nothing,
     /// Each has an even number of digits, as a chip writes.

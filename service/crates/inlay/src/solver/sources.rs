@@ -22,7 +22,7 @@ const SLOTS: u8 = 5;
 /// The origin of a template's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// Given keys.
+    /// Keys that the caller gave.
     Given {
         /// The index of the meta key; `None` for templates without PICC data.
         meta: Option<usize>,

@@ -93,7 +93,7 @@ use super::{Weakness, direct_mac};
 use crate::Uid;
 use crate::assessment::{Assessment, Tamper};
 use crate::key::AesKey;
-use crate::session::sdmmac;
+use crate::technology::ntag424::session::sdmmac;
 use crate::template::{Field, Filled};
 
 /// The published weakness of the chips ("BREAKMEIFYOUCAN").

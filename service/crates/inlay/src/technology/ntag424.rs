@@ -108,6 +108,7 @@
 pub mod file_settings;
 pub mod lrp;
 mod picc;
+pub mod session;
 
 use subtle::ConstantTimeEq;
 
@@ -116,7 +117,6 @@ use super::{Mode, Technology};
 use crate::Uid;
 use crate::assessment::{Assessment, Authenticity, FailedStep, FileData, Tamper};
 use crate::key::{AesKey, Keys};
-use crate::session;
 use crate::template::{Field, Filled};
 
 pub use picc::{MetaKey, Mirrored};

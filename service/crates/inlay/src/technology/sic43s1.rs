@@ -39,8 +39,7 @@
 use super::direct_mac;
 use crate::Uid;
 use crate::assessment::{Assessment, Tamper};
-use crate::key::AesKey;
-use crate::session::cmac;
+use crate::key::{AesKey, cmac};
 use crate::template::{Field, Filled};
 
 /// The key of a new chip, which follows from its UID: anyone can compute it.

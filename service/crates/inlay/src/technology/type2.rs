@@ -99,6 +99,12 @@ pub fn by_size(size: u8) -> Option<(Technology, u8)> {
     }
 }
 
+/// Whether the size and the last page of its memory identify this chip, on any reader. Others are
+/// identified by their version, which many readers do not ask for.
+pub fn shows_its_kind(technology: Technology) -> bool {
+    Memory::of(technology).is_some() || technology == Technology::Ultralight
+}
+
 /// The chip that gives this answer to `GET_VERSION`; `None` if it is not a known chip of inlays.
 ///
 /// Sources: data sheets NTAG210/212 rev 3.0 table 14, NTAG213/215/216 rev 3.2 table 28,
@@ -180,6 +186,15 @@ mod tests {
             &[],
         ] {
             assert_eq!(of_version(other), None, "{other:02X?}");
+        }
+    }
+
+    #[test]
+    fn the_chips_that_show_their_kind_are_those_that_a_size_belongs_to() {
+        let found: Vec<_> = (0..=u8::MAX).filter_map(by_size).collect();
+        for chip in Technology::ALL {
+            let has_size = found.iter().any(|(one, _)| *one == chip);
+            assert_eq!(has_size, shows_its_kind(chip), "{chip}");
         }
     }
 }

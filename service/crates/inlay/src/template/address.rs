@@ -1,5 +1,6 @@
 //! The part of a template's URL that is not one-time.
 
+use super::request::host_name;
 use super::syntax::{Pattern, Piece, Token};
 use super::{Field, Template};
 
@@ -35,8 +36,7 @@ impl Template {
 
     /// Whether the template answers at this host, which may include a port.
     pub fn answers_at(&self, host: &str) -> bool {
-        let host = super::request::host_without_port(host).to_ascii_lowercase();
-        self.host_values(&host).is_some()
+        self.host_values(&host_name(host)).is_some()
     }
 
     /// The address of the tag with this slug: the URL without its one-time part.
@@ -58,6 +58,20 @@ impl Template {
             query if query.is_empty() => place,
             query => format!("{place}?{query}"),
         }
+    }
+
+    /// The path of its URLs, with `*` for each placeholder.
+    pub fn path_pattern(&self) -> String {
+        let character = |token| match token {
+            Token::Char(c) => c,
+            Token::Field(_) => '*',
+        };
+        let units = self.parts.units.iter();
+        let url: String = units.map(|unit| character(unit.token)).collect();
+        let place = url.split('?').next().unwrap_or_default();
+        let after = place.split_once("://").map_or(place, |(_, after)| after);
+        let path = after.find('/').map_or("/", |at| &after[at..]);
+        path.to_owned()
     }
 
     /// Whether the slug is in the path.
@@ -134,6 +148,18 @@ mod tests {
     }
 
     #[test]
+    fn a_path_has_a_star_for_each_value() {
+        for (text, path) in [
+            ("https://x.example/v?p={picc}&c={mac}", "/v"),
+            ("https://x.example?p={picc}&c={mac}", "/"),
+            ("https://x.example/a/{slug}/{picc}{mac}", "/a/*/**"),
+            ("https://{slug}.x.example/b%20c?{picc}{mac}", "/b%20c"),
+        ] {
+            assert_eq!(template(text).path_pattern(), path, "{text}");
+        }
+    }
+
+    #[test]
     fn a_cookie_is_for_the_tag_or_for_what_all_urls_begin_with() {
         for (text, path, cookie) in [
             ("https://x.example/v?p={picc}&c={mac}", "/v", "/"),
@@ -164,6 +190,10 @@ mod tests {
         assert!(own.answers_at("tags.example.") && own.answers_at("tags.example.:8443"));
         assert!(!own.answers_at("tags.example.."));
         assert!(!own.answers_at("x.tags.example"));
+        let own = template("http://[2001:DB8:0::1]:8080/v?p={picc}&c={mac}");
+        assert_eq!(own.literal_host(), Some("[2001:db8::1]"));
+        assert!(own.answers_at("[2001:db8::1]:8080") && own.answers_at("[2001:db8::0:1]"));
+        assert!(!own.answers_at("[2001:db8::2]") && !own.answers_at("2001:db8::1"));
         let labelled = template("https://{slug}.tags.example/v?p={picc}&c={mac}");
         assert_eq!(labelled.literal_host(), None);
         assert_eq!(labelled.sample_host(), "000000.tags.example");

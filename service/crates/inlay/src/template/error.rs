@@ -53,7 +53,9 @@ pub enum TemplateError {
         character: char,
     },
     /// The host is missing or not valid.
-    #[error("Character {at}: the host is not a name such as tags.example.com.")]
+    #[error(
+        "Character {at}: the host is not a name such as tags.example.com, and no address such as 192.0.2.1 or [2001:db8::1]."
+    )]
     Host {
         /// Position in the template.
         at: usize,

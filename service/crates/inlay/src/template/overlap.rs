@@ -10,9 +10,9 @@ use crate::slug::{self, is_slug_byte};
 /// A segment of a route of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteSegment<'a> {
-    /// Exactly this text.
+    /// A segment that is exactly this text.
     Literal(&'a str),
-    /// Any single segment.
+    /// One segment with any text.
     Any,
     /// This segment and all after it.
     Rest,

@@ -1,6 +1,7 @@
 //! The values in a request.
 
 use std::borrow::Cow;
+use std::net::Ipv6Addr;
 
 use super::syntax::{Parameter, Pattern, Piece, decode};
 use super::{Field, Filled, MalformedCode, Template};
@@ -55,9 +56,10 @@ impl<'a> Request<'a> {
     pub fn decoded(&self) -> Decoded<'a> {
         let path = self.path.strip_prefix('/').unwrap_or(self.path);
         Decoded {
-            host: host_without_port(self.host).to_ascii_lowercase(),
+            host: host_name(self.host),
             path: path.split('/').map(decode).collect(),
             query: form_urlencoded::parse(self.query.as_bytes()).collect(),
+            in_any_case: false,
         }
     }
 }
@@ -65,12 +67,24 @@ impl<'a> Request<'a> {
 /// The decoded parts of a request.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
-    /// The name in the `Host` header, without its port and in lower case.
+    /// The name in the `Host` header, as [`host_name`] returns it.
     pub host: String,
     /// The segments between the slashes.
     path: Vec<String>,
     /// Names and values of the parameters, in their order.
     query: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Whether the path is compared without regard to the case of ASCII letters.
+    in_any_case: bool,
+}
+
+impl Decoded<'_> {
+    /// The same request, whose path also matches literal text in another case: QR codes in capitals
+    /// are smaller. Only for a request that matches no template as it is.
+    #[must_use]
+    pub fn in_any_case(mut self) -> Self {
+        self.in_any_case = true;
+        self
+    }
 }
 
 /// The values of a request at a template's address.
@@ -101,7 +115,7 @@ impl Template {
         let mut found = Found::default();
         found.add(self.host_values(&sent.host)?);
         for (pattern, segment) in self.parts.path.iter().zip(&sent.path) {
-            found.add(self.values(pattern, segment)?);
+            found.add(self.values_in(pattern, segment, sent.in_any_case)?);
         }
         for parameter in &self.parts.query {
             self.parameter(parameter, &sent.query, &mut found)?;
@@ -177,6 +191,16 @@ impl Template {
     /// The values in a text that has the pattern's literal text and lengths. At most one piece has
     /// a variable length, so there is only one way to read the text, and no search.
     pub(super) fn values<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Values<'t>> {
+        self.values_in(pattern, text, false)
+    }
+
+    /// The same; with `any_case`, literal text may be in another case.
+    fn values_in<'t>(
+        &self,
+        pattern: &Pattern,
+        text: &'t str,
+        any_case: bool,
+    ) -> Option<Values<'t>> {
         let length = |piece: &Piece| match piece {
             Piece::Text(text) => Some(text.len()),
             Piece::Field(field) => self.length(*field),
@@ -194,6 +218,7 @@ impl Template {
             rest = after;
             match piece {
                 Piece::Text(text) if text == value => {}
+                Piece::Text(text) if any_case && text.eq_ignore_ascii_case(value) => {}
                 Piece::Text(_) => return None,
                 Piece::Field(Field::Slug) if !is_slug(value) => return None,
                 Piece::Field(field) => values.push((*field, value)),
@@ -240,9 +265,40 @@ pub fn host_without_port(host: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 
+/// The name in a `Host` header without its port, in lower case. An IPv6 address has many spellings
+/// (RFC 4291, section 2.2), of which this is always the same one.
+pub fn host_name(host: &str) -> String {
+    let name = host_without_port(host).to_ascii_lowercase();
+    ipv6_host(&name).unwrap_or(name)
+}
+
+/// An IPv6 address in brackets, in its usual spelling; `None` if it is none.
+pub(super) fn ipv6_host(name: &str) -> Option<String> {
+    let address = name.strip_prefix('[')?.strip_suffix(']')?;
+    let address: Ipv6Addr = address.parse().ok()?;
+    Some(format!("[{address}]"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_named_without_its_port_and_in_one_spelling() {
+        for (host, name) in [
+            ("TAGS.Example:8443", "tags.example"),
+            ("my_tags.example.", "my_tags.example"),
+            ("192.0.2.1:80", "192.0.2.1"),
+            ("[2001:DB8:0:0::1]:8080", "[2001:db8::1]"),
+            ("[2001:db8::1]", "[2001:db8::1]"),
+            ("[::ffff:c000:201]", "[::ffff:192.0.2.1]"),
+            ("[::ffff:192.0.2.1]:", "[::ffff:192.0.2.1]"),
+            ("[fe80::1%25eth0]", "[fe80::1%25eth0]"),
+            ("[::", "[:"),
+        ] {
+            assert_eq!(host_name(host), name, "{host}");
+        }
+    }
 
     #[test]
     fn a_closing_slash_and_parameters_without_a_question_mark_are_forgiven() {

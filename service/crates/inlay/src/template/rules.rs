@@ -5,13 +5,13 @@ use super::layout::REST_MAX;
 use super::syntax::{Token, Unit};
 use super::{Field, Filled, Lookup, MacStart, Template, TemplateError};
 use crate::slug;
-use crate::technology::{Family, Mode};
+use crate::technology::Family;
 
 pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
     let settings = &template.settings;
     let technology = settings.technology.as_str();
     let family = settings.technology.family();
-    if settings.mode == Mode::Lrp && family != Family::Ntag424 {
+    if !settings.technology.modes().contains(&settings.mode) {
         return Err(TemplateError::Mode { technology });
     }
     enc_and_tamper(template)?;
@@ -31,7 +31,7 @@ pub(super) fn check(template: &Template) -> Result<(), TemplateError> {
             });
         }
     }
-    if family != Family::Ntag424 && settings.mac_from != MacStart::None {
+    if !settings.technology.chooses_mac_start() && settings.mac_from != MacStart::None {
         return Err(TemplateError::MacStartFixed { technology });
     }
     match family {

@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use super::request::ipv6_host;
 use super::{Field, TemplateError};
 
 /// The longest template. It is twice as long as any text that fits into a chip, and short enough to
@@ -48,7 +49,7 @@ pub(super) struct Parameter {
 pub(super) struct Parts {
     /// The whole URL, scheme included, as the chip holds it.
     pub units: Vec<Unit>,
-    /// Lower case, without the port.
+    /// Lower case, without the port; an IPv6 address in its usual spelling.
     pub host: Pattern,
     /// The segments between the slashes; a single empty one without a path.
     pub path: Vec<Pattern>,
@@ -110,8 +111,8 @@ impl Parts {
     }
 }
 
-/// Whether this is the scheme of a tag's URL, in any case.
-pub(crate) fn is_scheme(text: &str) -> bool {
+/// Whether this is the scheme of a tag's URL, in any case: `https`, `http` or `lnurlw`.
+pub fn is_scheme(text: &str) -> bool {
     SCHEMES.iter().any(|known| text.eq_ignore_ascii_case(known))
 }
 
@@ -198,14 +199,19 @@ fn legal(units: &[Unit]) -> Result<(), TemplateError> {
 /// Reads the host without its port. `behind` is the position after it.
 fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
     let is = |unit: &Unit, c: char| unit.token == Token::Char(c);
-    let port = units.iter().position(|unit| is(unit, ':'));
-    let (name, port) = units.split_at(port.unwrap_or(units.len()));
+    // An IPv6 address has colons, too, and brackets around them.
+    let address = units.iter().position(|unit| is(unit, ']')).unwrap_or(0);
+    let port = units[address..].iter().position(|unit| is(unit, ':'));
+    let (name, port) = units.split_at(port.map_or(units.len(), |port| address + port));
     let is_digit = |unit: &Unit| matches!(unit.token, Token::Char(c) if c.is_ascii_digit());
     if let Some(unit) = port.iter().skip(1).find(|unit| !is_digit(unit)) {
         return Err(TemplateError::Host { at: unit.at });
     }
     if name.is_empty() || port.len() == 1 {
         return Err(TemplateError::Host { at: behind });
+    }
+    if is(&name[0], '[') {
+        return ipv6(name);
     }
     for label in name.split(|unit| is(unit, '.')) {
         let Some(first) = label.first() else {
@@ -216,7 +222,8 @@ fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
             match token {
                 Token::Field(Field::Slug) if label.len() == 1 => {}
                 Token::Field(field) => return Err(TemplateError::PlaceholderInHost { at, field }),
-                Token::Char(c) if c.is_ascii_alphanumeric() || c == '-' => {}
+                // Browsers open names with `_`, which are no host names by RFC 952.
+                Token::Char(c) if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') => {}
                 Token::Char(character) => return Err(TemplateError::Character { at, character }),
             }
         }
@@ -232,6 +239,20 @@ fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
         Token::Field(_) => *unit,
     });
     Ok(pattern(&lower.collect::<Vec<_>>(), str::to_owned))
+}
+
+/// Reads a host that is an IPv6 address in brackets.
+fn ipv6(units: &[Unit]) -> Result<Pattern, TemplateError> {
+    let field = units.iter().find_map(|unit| match unit.token {
+        Token::Field(field) => Some((field, unit.at)),
+        Token::Char(_) => None,
+    });
+    if let Some((field, at)) = field {
+        return Err(TemplateError::PlaceholderInHost { at, field });
+    }
+    let host = ipv6_host(&text(units, str::to_owned));
+    let host = host.ok_or(TemplateError::Host { at: units[0].at })?;
+    Ok(vec![Piece::Text(host)])
 }
 
 fn segment(units: &[Unit]) -> Result<Pattern, TemplateError> {

@@ -14,7 +14,9 @@ use crate::{
     BackupContent, BackupNote, CachedPart, Event, SharedEvent, Storage, StorageError, Swept,
 };
 use domain::clock::{Millis, Timestamp};
+use domain::id::InteractionId;
 use domain::keyring::BackupKey;
+use domain::resource_kind::ResourceKind;
 
 /// The operations on the database as a whole.
 impl Access {
@@ -51,6 +53,24 @@ impl Access {
     /// Sends an event to the listeners on this node, and on others.
     pub fn tell(&self, event: Event) {
         each!(self, db => db.tell(event));
+    }
+
+    /// Announces a change that the service made by itself. The change of a caller is announced at
+    /// the end of the request.
+    pub(crate) fn tell_changed(&self, kind: ResourceKind, id: Option<i64>) {
+        if self.caller().is_none() {
+            self.tell(Event::Changed { kind, id });
+        }
+    }
+
+    /// Announces a new note of an interaction's trace to the listeners on this node. Other nodes
+    /// see the note once it is a row.
+    pub(crate) fn tell_noted(&self, id: InteractionId) {
+        let event = Event::Changed {
+            kind: ResourceKind::Interactions,
+            id: Some(id.get()),
+        };
+        each!(self, db => db.tell_here(event));
     }
 
     /// Subscribes to all events. Each is sent after its commit.

@@ -1,15 +1,17 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use serde_json::json;
 
 use super::{Access, Storage};
 use crate::sqlite::SqliteStorage;
-use crate::{AuditFilter, StorageError};
+use crate::{AuditFilter, Event, StorageError};
 use domain::caller::{Actor, Caller};
 use domain::clock::SystemClock;
 use domain::entropy::OsEntropy;
 use domain::id::ExperienceId;
+use domain::resource_kind::ResourceKind;
 use domain::scope::{Rights, Scope};
 use domain::tag::TagFields;
 
@@ -80,6 +82,43 @@ async fn a_limited_caller_does_not_see_the_objects_of_others() {
     assert_eq!(limited.tag(stored.id).await.unwrap(), None);
     let unlimited = storage.on_behalf_of(&caller(None));
     assert_eq!(unlimited.tag(stored.id).await.unwrap(), Some(stored));
+    storage.close().await;
+}
+
+/// The writer commits the change although nobody waits for it.
+#[tokio::test]
+async fn a_change_is_announced_although_the_client_hung_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open(&folder);
+    let mut events = storage.as_service().events();
+    let request = storage.on_behalf_of(&caller(None));
+    let _ = request.insert_tag(tag("one"), false).now_or_never();
+    drop(request);
+    storage.close().await;
+    drop(storage);
+    // The stream ends after it.
+    let event = events.recv().await.unwrap();
+    let kind = ResourceKind::Tags;
+    assert!(matches!(&*event, Event::Changed { kind: found, .. } if *found == kind));
+    let storage = open(&folder);
+    assert_eq!(rows(&storage).await, 1, "it is committed");
+    storage.close().await;
+}
+
+#[tokio::test]
+async fn an_erasure_is_announced_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open(&folder);
+    let mut events = storage.as_service().events();
+    let request = storage.on_behalf_of(&caller(None));
+    for _ in 0..2 {
+        request.erase_history(None, None).await.unwrap();
+        request.erase_visitors(None).await.unwrap();
+    }
+    assert!(events.try_recv().is_err(), "the request is not over");
+    drop(request);
+    assert_eq!(events.try_recv().unwrap().name(), "changed");
+    assert!(events.try_recv().is_err());
     storage.close().await;
 }
 

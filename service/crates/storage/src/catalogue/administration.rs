@@ -1,4 +1,4 @@
-//! The installation itself: secrets, settings, admin tokens and the audit log.
+//! The installation itself: secrets, settings, the logo of its pages, admin tokens and the audit log.
 
 use super::table::Backend::Postgres;
 use super::table::Contents::{Configuration, History, Local};
@@ -25,6 +25,19 @@ pub(super) static TABLES: &[Table] = &[
             &[column("name", Text), column("value", Text)],
         )
     },
+    Table::new(
+        "page_logo",
+        Configuration,
+        Nothing,
+        1,
+        &[
+            column("id", Integer),
+            column("media_type", Text),
+            column("digest", Text),
+            column("created_at", Integer),
+            column("bytes", Bytes),
+        ],
+    ),
     Table::new(
         "tokens",
         Configuration,

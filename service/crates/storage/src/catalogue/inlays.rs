@@ -1,7 +1,7 @@
 //! Inlays, their keys, counters and URL templates.
 
 use super::table::Backend::Sqlite;
-use super::table::Contents::{Configuration, History, Local};
+use super::table::Contents::{Configuration, Derived, History, Local};
 use super::table::Erasing::Nothing;
 use super::table::Kind::{Bytes, Flag, Integer, Text};
 use super::table::{Table, column};
@@ -91,6 +91,7 @@ pub(super) static TABLES: &[Table] = &[
         ],
     )
     .numbered(),
+    Table::new("inlays_search", Derived, Nothing, 0, &[column("uid", Text)]).only(Sqlite),
     Table::new(
         "counters",
         History,

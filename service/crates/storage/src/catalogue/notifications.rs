@@ -73,6 +73,7 @@ pub(super) static TABLES: &[Table] = &[
             column("text", Text),
             column("html", Text),
             column("chart", Bytes),
+            column("alerts", Text),
         ],
     )
     .numbered(),

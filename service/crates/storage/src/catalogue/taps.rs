@@ -46,6 +46,7 @@ pub(super) static TABLES: &[Table] = &[
             column("system", Text),
             column("language", Text),
             column("visitor_group", Integer),
+            column("recall_group_id", Integer),
         ],
     )
     .postgres_only(&["seq"]),

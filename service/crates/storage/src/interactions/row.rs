@@ -30,12 +30,12 @@ pub(crate) const COLUMNS: &str = concat!(
     last_counter!(),
     ", i.tech, i.experience_id, i.experience_version, i.country, \
     i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous, \
-    i.tamper, i.file_data, i.system, i.language, i.visitor_group, \
+    i.tamper, i.file_data, i.system, i.language, i.visitor_group, i.recall_group_id, \
     (SELECT o.origin FROM test_taps o WHERE o.tap_id = i.id)"
 );
 
 /// The index of the column after [`COLUMNS`].
-const AFTER: usize = 23;
+const AFTER: usize = 24;
 
 /// Columns of [`issued_key`], of an interaction `i` and [`KEY_UPDATE`]. The key has a hash if one
 /// was issued.
@@ -57,7 +57,7 @@ pub(crate) const HAPPENING_COLUMNS: &str = "t.slug, t.name, (SELECT n.uid FROM i
 /// Reads an interaction from its [`COLUMNS`].
 pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageError> {
     let simulated = row.column(15)?;
-    let test = row.optionally_named(22, "origin", TapOrigin::from_stored)?;
+    let test = row.optionally_named(23, "origin", TapOrigin::from_stored)?;
     Ok(Interaction {
         id: row.column(0)?,
         at: row.column(1)?,
@@ -86,6 +86,7 @@ pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageErro
             language: row.column(20)?,
             group: group(row, 21)?,
         },
+        recalled_by: row.column(22)?,
     })
 }
 

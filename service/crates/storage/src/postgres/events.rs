@@ -21,28 +21,29 @@ use super::shared;
 use crate::interactions::row::{COLUMNS, interaction};
 use crate::shared::encodings::{COLUMNS as ENCODING, encoded, read as encoding};
 use crate::{Event, SharedEvent, StorageError, StorageMetrics};
+use domain::resource_kind::ResourceKind;
 
 /// The channel on which nodes send each other events.
 pub(super) const CHANNEL: &str = "tapdesk_events";
 /// Events kept for a slow listener before it misses some.
 const BACKLOG: usize = 4096;
 /// Events that may wait to be sent to other nodes; further ones are not sent.
-const UNTOLD: usize = 20_000;
+const UNSENT_MAX: usize = 20_000;
 /// How long events are collected before they are sent together.
 const GATHERED: Duration = Duration::from_millis(50);
 /// Ids in one notification, which has room for 8,000 bytes.
-const TOLD_AT_ONCE: usize = 400;
+const SENT_AT_ONCE: usize = 200;
 
 /// The events of a node, and its listeners.
 pub(super) struct Events {
     node: i64,
     listeners: broadcast::Sender<SharedEvent>,
-    untold: Mutex<Vec<Happened>>,
+    unsent: Mutex<Vec<Happened>>,
     more: Notify,
     metrics: StorageMetrics,
 }
 
-/// An event in the form in which other nodes get it: its id.
+/// An event in the form in which other nodes get it: mostly its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happened {
     Interaction(i64),
@@ -50,6 +51,8 @@ enum Happened {
     /// Identified by its interaction.
     Submission(i64),
     Encoded(i64),
+    /// Complete, because there may be nothing left to read.
+    Changed(ResourceKind, Option<i64>),
 }
 
 impl Events {
@@ -57,7 +60,7 @@ impl Events {
         Self {
             node,
             listeners: broadcast::channel(BACKLOG).0,
-            untold: Mutex::default(),
+            unsent: Mutex::default(),
             more: Notify::new(),
             metrics,
         }
@@ -69,34 +72,41 @@ impl Events {
 
     /// Sends a committed event to listeners on all nodes.
     pub(super) fn tell(&self, event: Event) {
-        let happened = match &event {
+        self.tell_elsewhere(&event);
+        self.tell_here(event);
+    }
+
+    /// Sends a committed event only to listeners on other nodes.
+    pub(super) fn tell_elsewhere(&self, event: &Event) {
+        let happened = match event {
             // Each node raises alerts by itself.
-            Event::Alert { .. } => return self.tell_here(event),
+            Event::Alert { .. } => return,
             Event::Interaction { interaction_id, .. } => {
                 Happened::Interaction(interaction_id.get())
             }
             Event::Update { interaction_id, .. } => Happened::Update(interaction_id.get()),
             Event::Submission { interaction_id, .. } => Happened::Submission(interaction_id.get()),
             Event::Encoded { encoding_id, .. } => Happened::Encoded(encoding_id.get()),
+            Event::Changed { kind, id } => Happened::Changed(*kind, *id),
         };
-        self.tell_here(event);
-        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
-        if untold.len() < UNTOLD {
-            untold.push(happened);
+        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        if unsent.len() < UNSENT_MAX {
+            unsent.push(happened);
             self.more.notify_one();
         } else {
             self.metrics.lost_events(1);
         }
     }
 
-    fn tell_here(&self, event: Event) {
+    /// Sends an event to the listeners of this node.
+    pub(super) fn tell_here(&self, event: Event) {
         if self.listeners.receiver_count() > 0 {
             let _ = self.listeners.send(event.into());
         }
     }
 
-    fn take_untold(&self) -> Vec<Happened> {
-        std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner))
+    fn take_unsent(&self) -> Vec<Happened> {
+        std::mem::take(&mut *self.unsent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -105,9 +115,9 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
     loop {
         node.events.more.notified().await;
         sleep(GATHERED).await;
-        for happened in node.events.take_untold().chunks(TOLD_AT_ONCE) {
+        for happened in node.events.take_unsent().chunks(SENT_AT_ONCE) {
             let message = message(node.events.node, happened);
-            let told = match node.session().await {
+            let sent = match node.session().await {
                 Ok(session) => {
                     session
                         .run("SELECT pg_notify($1, $2)", &[&CHANNEL, &message])
@@ -115,7 +125,7 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
                 }
                 Err(error) => Err(error),
             };
-            if let Err(error) = told {
+            if let Err(error) = sent {
                 node.metrics.lost_events(happened.len() as u64);
                 tracing::debug!("events are not sent to other nodes: {error}");
             }
@@ -157,6 +167,8 @@ fn message(node: i64, happened: &[Happened]) -> String {
             Happened::Update(id) => write!(message, " u{id}"),
             Happened::Submission(id) => write!(message, " s{id}"),
             Happened::Encoded(id) => write!(message, " e{id}"),
+            Happened::Changed(kind, None) => write!(message, " c{}", kind.as_str()),
+            Happened::Changed(kind, Some(id)) => write!(message, " c{}/{id}", kind.as_str()),
         };
     }
     message
@@ -170,12 +182,13 @@ fn parse(message: &str) -> Option<(i64, Vec<Happened>)> {
         ("u", id) => Some(Happened::Update(id.parse().ok()?)),
         ("s", id) => Some(Happened::Submission(id.parse().ok()?)),
         ("e", id) => Some(Happened::Encoded(id.parse().ok()?)),
+        ("c", path) => ResourceKind::of_path(path).map(|(kind, id)| Happened::Changed(kind, id)),
         _ => None,
     });
     Some((node, happened.collect::<Option<_>>()?))
 }
 
-/// Reads the events by their ids: taps, updates, submissions, then encodings.
+/// Reads the events by their ids: changes, taps, updates, submissions, then encodings.
 async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageError> {
     let ids = |which: fn(&Happened) -> Option<i64>| -> Vec<i64> {
         happened.iter().filter_map(which).collect()
@@ -196,8 +209,18 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
         Happened::Encoded(id) => Some(*id),
         _ => None,
     });
-    let session = node.session().await?;
     let mut events = Vec::with_capacity(happened.len());
+    events.extend(happened.iter().filter_map(|one| match one {
+        Happened::Changed(kind, id) => Some(Event::Changed {
+            kind: *kind,
+            id: *id,
+        }),
+        _ => None,
+    }));
+    if events.len() == happened.len() {
+        return Ok(events);
+    }
+    let session = node.session().await?;
     if !interactions.is_empty() {
         let sql =
             format!("SELECT {COLUMNS} FROM interactions i WHERE i.id = ANY ($1) ORDER BY i.id");
@@ -271,19 +294,40 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_event_for_other_nodes_is_not_sent_to_listeners_here() {
+        let events = Events::new(7, StorageMetrics::default());
+        let mut listener = events.subscribe();
+        let change = Event::Changed {
+            kind: ResourceKind::Interactions,
+            id: None,
+        };
+        events.tell_elsewhere(&change);
+        assert!(listener.try_recv().is_err());
+        let happened = Happened::Changed(ResourceKind::Interactions, None);
+        assert_eq!(events.take_unsent(), [happened]);
+        events.tell(change);
+        assert_eq!(listener.try_recv().unwrap().name(), "changed");
+        assert_eq!(events.take_unsent(), [happened]);
+    }
+
+    #[test]
     fn what_one_node_tells_another_reads() {
         let happened = vec![
             Happened::Interaction(412),
             Happened::Update(398),
             Happened::Submission(398),
             Happened::Encoded(12),
+            Happened::Changed(ResourceKind::Tags, Some(41)),
+            Happened::Changed(ResourceKind::TagUrl, None),
         ];
-        assert_eq!(message(7, &happened), "7 i412 u398 s398 e12");
-        assert_eq!(parse("7 i412 u398 s398 e12"), Some((7, happened)));
-        for nonsense in ["", "x", "7 ", "7 412", "7 i412 é9"] {
+        let text = "7 i412 u398 s398 e12 ctags/41 ctag-url";
+        assert_eq!(message(7, &happened), text);
+        assert_eq!(parse(text), Some((7, happened)));
+        for nonsense in ["", "x", "7 ", "7 412", "7 i412 é9", "7 ccars/1"] {
             assert_eq!(parse(nonsense), None, "{nonsense}");
         }
-        let longest = vec![Happened::Interaction(i64::MAX >> 10); TOLD_AT_ONCE];
+        let longest = Happened::Changed(ResourceKind::UnlistedChips, Some(i64::MAX >> 10));
+        let longest = vec![longest; SENT_AT_ONCE];
         assert!(message(i64::MAX, &longest).len() < 8_000);
     }
 }

@@ -10,10 +10,10 @@ use super::row::{column, optional_time};
 use super::shared::{row, rows};
 use crate::catalogue::{Backend, missing};
 use crate::shared::administration::ANY_WRAPPED_KEY;
-use crate::shared::audit;
 use crate::shared::dialect::Dialect;
 use crate::shared::notifications::attention;
-use crate::{Examination, NotificationTrouble, StorageError};
+use crate::shared::{audit, certificates};
+use crate::{CertificateState, Examination, NotificationTrouble, StorageError};
 use domain::audit::{Check, Ends, Fault};
 use domain::clock::Timestamp;
 
@@ -45,6 +45,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
         .map_err(|error| unusable(error.into()))?;
     Ok(Some(Examination {
         format: format.unsigned_abs(),
+        is_older: format < newest_known(),
         wrapped_key: column(&seen, 0).map_err(unusable)?,
         newest_at: optional_time(&seen, 1).map_err(unusable)?,
         missing_tables: if format == newest_known() {
@@ -82,6 +83,21 @@ pub async fn notification_trouble(
     let unusable = |error| OpenError::Unusable(address.to_string(), error);
     set_up(&client).await.map_err(unusable)?;
     find_trouble(&client, now).await.map_err(unusable)
+}
+
+/// The states of the certificates in the database at `address`. It writes nothing.
+pub async fn certificate_states(address: &Address) -> Result<Vec<CertificateState>, OpenError> {
+    let (client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    drain(messages);
+    let unusable = |error| OpenError::Unusable(address.to_string(), error);
+    set_up(&client).await.map_err(unusable)?;
+    let sql = Dialect::Postgres.say(certificates::STATES);
+    let found = client.query(&*sql, &[]).await;
+    let found = found.map_err(|error| unusable(error.into()))?;
+    let states = rows(&found).and_then(certificates::states);
+    states.map_err(unusable)
 }
 
 async fn find_trouble(

@@ -38,10 +38,10 @@ impl Node {
         if message.len() > NOTIFICATION_MAX {
             return Ok(());
         }
-        let told = "SELECT pg_notify($1, $2)";
+        let notify = "SELECT pg_notify($1, $2)";
         self.session()
             .await?
-            .run(told, &[&CHANNEL, &message])
+            .run(notify, &[&CHANNEL, &message])
             .await?;
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! Opens and upgrades a database. A database that is foreign or newer stays untouched; an empty one
-//! is initialised. Several nodes may start together, so an advisory lock covers all of this.
+//! Opens a database. One that is foreign, newer or older stays untouched; an empty one is
+//! initialised. Several nodes may start together, so an advisory lock covers all of this. An older
+//! one is upgraded only when a person asks for it: only PostgreSQL's own tools can back it up.
 
 mod functions;
 mod versions;
@@ -33,7 +34,7 @@ pub enum OpenError {
     /// A newer version of this program created the database.
     #[error(
         "{address} was made by a newer Tapdesk (format {found}, this one knows {known}). \
-         It was left as it is; use the newer version."
+         It was left as it is; use the newer version, or restore the pg_dump from before the upgrade."
     )]
     Newer {
         /// The address of the database.
@@ -41,6 +42,19 @@ pub enum OpenError {
         /// The database's schema version.
         found: i32,
         /// The newest schema version that this program knows.
+        known: i32,
+    },
+    /// An older version of this program created the database, and nobody has asked to upgrade it.
+    #[error(
+        "{address} was made by an older Tapdesk (format {found}, this one has {known}). It was left as it is: no \
+         service can back up PostgreSQL. Make a backup with pg_dump, then run tapdesk-service upgrade-database."
+    )]
+    Older {
+        /// The address of the database.
+        address: String,
+        /// The database's schema version.
+        found: i32,
+        /// The schema version of this program.
         known: i32,
     },
     /// A move or a key rotation uses the database, or a move into it was not finished.
@@ -88,7 +102,7 @@ impl Opened {
     }
 }
 
-/// Upgrades the database at `address` to the newest schema, and sets its time.
+/// Initialises the database at `address` if it is empty, replaces its functions, and sets its time.
 pub(super) async fn open(
     address: &Address,
     clock: &dyn Clock,
@@ -109,7 +123,9 @@ pub(super) async fn open(
     if !may_serve(&client).await.map_err(sql)? {
         return Err(OpenError::Moving(address.to_string()));
     }
-    run(&mut client, address).await?;
+    lock(&client, address).await?;
+    refuse_older(&client, address).await?;
+    apply(&mut client, address).await?;
     refuse_unfinished(&client, address).await?;
     refuse_moved(&client, address).await?;
     note_restore(&mut client).await.map_err(sql)?;
@@ -124,22 +140,46 @@ pub(super) async fn open(
 }
 
 /// Initialises or upgrades a database to the newest schema. No other process can do so until the
-/// connection ends.
-pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), OpenError> {
+/// connection ends. Returns the version that the database had; `None` if it was empty.
+pub(super) async fn run(client: &mut Client, address: &Address) -> Result<Option<i32>, OpenError> {
+    lock(client, address).await?;
+    let found = check(client, address).await?;
+    apply(client, address).await?;
+    Ok(found)
+}
+
+/// Keeps other processes from changing the schema.
+async fn lock(client: &Client, address: &Address) -> Result<(), OpenError> {
     client
         .execute("SELECT pg_advisory_lock($1, $2)", &[&LOCKS, &SCHEMA_LOCK])
         .await
-        .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
-    check(client, address).await?;
+        .map(drop)
+        .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))
+}
+
+async fn apply(client: &mut Client, address: &Address) -> Result<(), OpenError> {
     versions::apply(client)
         .await
         .map_err(|error| OpenError::Migration(address.to_string(), reason(&error)))
 }
 
+/// Refuses a database of an older version.
+async fn refuse_older(client: &Client, address: &Address) -> Result<(), OpenError> {
+    let known = newest_known();
+    match check(client, address).await? {
+        Some(found) if found < known => Err(OpenError::Older {
+            address: address.to_string(),
+            found,
+            known,
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Takes the shared lock of nodes, so that no move can begin until the connection ends; `false` if
 /// a move holds it. The server releases the lock of a move that was ended or killed within the lock
 /// timeout.
-async fn may_serve(client: &Client) -> Result<bool, tokio_postgres::Error> {
+pub(super) async fn may_serve(client: &Client) -> Result<bool, tokio_postgres::Error> {
     client.batch_execute("SET lock_timeout = '5s'").await?;
     let lock = "SELECT pg_advisory_lock_shared($1, $2)";
     let served = match client.execute(lock, &[&LOCKS, &SERVED_LOCK]).await {

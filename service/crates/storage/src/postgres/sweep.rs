@@ -8,9 +8,10 @@ use super::row::{self, column};
 use super::session::Session;
 use super::transaction::LOCKS;
 use crate::shared::dialect::Dialect;
-use crate::{StorageError, Swept, erasure};
+use crate::{Event, StorageError, Swept, erasure};
 use domain::clock::Timestamp;
 use domain::interaction::{RecordedReads, RecordedRefusal};
+use domain::resource_kind::ResourceKind;
 
 /// The advisory lock that is held while a step runs.
 const SWEEP_LOCK: i32 = 4;
@@ -117,10 +118,19 @@ impl Node {
 
     /// Turns the trace notes in memory into rows.
     pub(crate) async fn store_notes(&self) -> Result<(), StorageError> {
-        let _moving = self.deferred.move_on().await;
-        self.store_payload_reads().await?;
-        self.store_refused_updates().await?;
-        self.store_rules().await
+        let moving = self.deferred.move_on().await;
+        let reads = self.store_payload_reads().await?;
+        let refused = self.store_refused_updates().await?;
+        if reads || refused {
+            // Other nodes see the notes only now. Listeners here got an event for each.
+            self.events.tell_elsewhere(&Event::Changed {
+                kind: ResourceKind::Interactions,
+                id: None,
+            });
+        }
+        self.store_rules().await?;
+        drop(moving);
+        Ok(())
     }
 
     /// Stores the redirect rules that taps followed. Rules of taps whose visitor was erased
@@ -147,11 +157,11 @@ impl Node {
         Ok(())
     }
 
-    /// Adds payload reads from memory to the stored ones.
-    async fn store_payload_reads(&self) -> Result<(), StorageError> {
+    /// Adds payload reads from memory to the stored ones. `false` if there are none.
+    async fn store_payload_reads(&self) -> Result<bool, StorageError> {
         let mut reads = self.deferred.payload_reads.take();
         if reads.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         // Every node locks rows in the same order, so that they cannot deadlock.
         reads.sort_unstable_by_key(|(id, _)| *id);
@@ -172,14 +182,15 @@ impl Node {
                 ],
             )
             .await?;
-        Ok(())
+        Ok(true)
     }
 
-    /// Stores refused updates from memory; each replaces an earlier one of its interaction.
-    async fn store_refused_updates(&self) -> Result<(), StorageError> {
+    /// Stores refused updates from memory; each replaces an earlier one of its interaction. `false`
+    /// if there are none.
+    async fn store_refused_updates(&self) -> Result<bool, StorageError> {
         let mut refusals = self.deferred.refused_updates.take();
         if refusals.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         // Every node locks rows in the same order, so that they cannot deadlock.
         refusals.sort_unstable_by_key(|(id, _)| *id);
@@ -198,7 +209,7 @@ impl Node {
                 &[&ids, &times, &faults, &variables],
             )
             .await?;
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -77,8 +77,11 @@ impl PostgresStorage {
 }
 
 fn tag_by(column: &str, value: &str) -> String {
-    let columns = tags::CONFIGURED;
-    format!("SELECT {columns} FROM tags t WHERE {column} = {value} AND t.deleted_at IS NULL")
+    let (columns, only_spelling) = (tags::CONFIGURED, tags::IS_ONLY_SPELLING);
+    format!(
+        "SELECT {columns}, {only_spelling} FROM tags t
+         WHERE {column} = {value} AND t.deleted_at IS NULL"
+    )
 }
 
 fn inlays_of(tag: &str) -> String {
@@ -117,12 +120,18 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
     let Some(found) = tags.first() else {
         return Ok(None);
     };
-    let tag = tags::configured(&mut shared::row(found)?)?;
+    let mut columns = shared::row(found)?;
+    let tag = tags::configured(&mut columns)?;
+    let is_only_spelling = columns.take()?;
     let mut inlays = TagInlays::default();
     for row in shared::rows(&found_inlays)? {
         inlays.add(row)?;
     }
-    Ok(Some(TagTap { tag, inlays }))
+    Ok(Some(TagTap {
+        tag,
+        inlays,
+        is_only_spelling,
+    }))
 }
 
 pub(super) async fn properties(

@@ -23,14 +23,14 @@ pub enum Time {
 pub(super) struct Following {
     clock: Option<Arc<dyn Clock>>,
     /// The time that the database was last set to, in milliseconds; 0 before the first.
-    told: AtomicI64,
+    set_to: AtomicI64,
 }
 
 impl Following {
     pub(super) fn new(clock: &Arc<dyn Clock>, time: Time) -> Self {
         Self {
             clock: (time == Time::Standing).then(|| Arc::clone(clock)),
-            told: AtomicI64::new(0),
+            set_to: AtomicI64::new(0),
         }
     }
 
@@ -40,11 +40,11 @@ impl Following {
             return Ok(());
         };
         let now = clock.now().millis();
-        if self.told.load(Ordering::Acquire) != now {
+        if self.set_to.load(Ordering::Acquire) != now {
             session
                 .run("UPDATE clock SET stands_at = $1", &[&now])
                 .await?;
-            self.told.store(now, Ordering::Release);
+            self.set_to.store(now, Ordering::Release);
         }
         Ok(())
     }

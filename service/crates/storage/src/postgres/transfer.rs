@@ -142,6 +142,12 @@ impl PostgresEnd {
     }
 }
 
+impl From<OpenError> for EndError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(Box::new(error))
+    }
+}
+
 async fn put_mark(
     client: &impl tokio_postgres::GenericClient,
     mark: &Mark,

@@ -115,8 +115,8 @@ async fn hear(
     events: &mpsc::Sender<String>,
 ) -> Result<Infallible, StorageError> {
     while let Some(message) = messages.next().await {
-        if let AsyncMessage::Notification(told) = message? {
-            take(&told, node, events);
+        if let AsyncMessage::Notification(notification) = message? {
+            take(&notification, node, events);
         }
     }
     Err(StorageError::Unavailable(
@@ -124,20 +124,20 @@ async fn hear(
     ))
 }
 
-fn take(told: &Notification, node: &Node, events: &mpsc::Sender<String>) {
-    match told.channel() {
+fn take(notification: &Notification, node: &Node, events: &mpsc::Sender<String>) {
+    match notification.channel() {
         CONFIGURATION => {
-            if let Ok(epoch) = told.payload().parse() {
+            if let Ok(epoch) = notification.payload().parse() {
                 node.epoch.learn(epoch);
             }
         }
         SIMULATED_TIME => {
-            if let Ok(ahead) = told.payload().parse() {
+            if let Ok(ahead) = notification.payload().parse() {
                 node.epoch.learn_simulated_offset(Millis::new(ahead));
             }
         }
-        expected_taps::CHANNEL => node.hear_of_test_tap(told.payload()),
+        expected_taps::CHANNEL => node.hear_of_test_tap(notification.payload()),
         // A node that is too slow misses some messages, as every slow listener does.
-        _ => drop(events.try_send(told.payload().to_owned())),
+        _ => drop(events.try_send(notification.payload().to_owned())),
     }
 }

@@ -8,6 +8,7 @@ use domain::admin_token::{NewStoredToken, StoredToken, TokenHash};
 use domain::audit::Note;
 use domain::clock::Timestamp;
 use domain::id::TokenId;
+use domain::resource_kind::ResourceKind;
 use domain::settings::Overrides;
 use domain::tag_url::{self, TagUrlCheck};
 
@@ -48,7 +49,9 @@ impl Access {
         self.change("note_tag_url_check", check, |tx, check| {
             Box::pin(note_tag_url_check(tx, check))
         })
-        .await
+        .await?;
+        self.tell_changed(ResourceKind::TagUrl, None);
+        Ok(())
     }
 
     /// Any inlay's or master key in its stored form. If there is one, the wrapping key must not be

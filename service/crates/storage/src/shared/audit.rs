@@ -249,8 +249,8 @@ pub(crate) fn next(
     let (kind, name) = actor(&caller.actor);
     // Values of other objects, changed on the way to the request's own object, are not recorded.
     let of_request = |object: &String| object.split('/').next() == caller.object.split('/').next();
-    let told = note.object.as_ref().is_none_or(of_request);
-    let (before, after) = if told {
+    let is_recorded = note.object.as_ref().is_none_or(of_request);
+    let (before, after) = if is_recorded {
         (note.before, note.after)
     } else {
         (None, None)

@@ -7,6 +7,7 @@ use crate::backups::SCHEDULE;
 use crate::value::{unreadable, values};
 use crate::{Access, BackupResult, BackupSchedule, ScheduleEdit, StorageError};
 use domain::audit::Note;
+use domain::resource_kind::ResourceKind;
 
 /// The operations on scheduled backups.
 impl Access {
@@ -32,10 +33,13 @@ impl Access {
         &self,
         result: BackupResult,
     ) -> Result<Option<BackupSchedule>, StorageError> {
-        self.change("note_backup", result, |tx, result| {
-            Box::pin(note(tx, result))
-        })
-        .await
+        let noted = self
+            .change("note_backup", result, |tx, result| {
+                Box::pin(note(tx, result))
+            })
+            .await?;
+        self.tell_changed(ResourceKind::Backup, None);
+        Ok(noted)
     }
 
     /// Removes these files from the list of existing backups.

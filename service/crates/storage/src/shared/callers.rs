@@ -51,6 +51,10 @@ pub(crate) struct Changed {
     pub(crate) result: Erased,
     /// Whether it wrote a row to the audit log.
     pub(crate) recorded: bool,
+    /// Whether it changed resources. An export has a row in the audit log, and changes nothing.
+    pub(crate) wrote_rows: bool,
+    /// The resource that the operation names itself, as a path within the admin API.
+    pub(crate) object: Option<String>,
 }
 
 impl Changing for OnBehalf {
@@ -70,12 +74,23 @@ impl OnBehalf {
         let Self { operation, caller } = self;
         let mut db = Called::new(tx, &caller.reach);
         let result = operation.run(&mut db).await?;
-        let Called { wrote, note, .. } = db;
+        let Called {
+            wrote,
+            wrote_rows,
+            note,
+            ..
+        } = db;
+        let object = note.as_ref().and_then(|note| note.object.clone());
         let recorded = wrote && !caller.is_recorded();
         if recorded {
             audit::record(tx, caller, note).await?;
         }
-        Ok(Changed { result, recorded })
+        Ok(Changed {
+            result,
+            recorded,
+            wrote_rows,
+            object,
+        })
     }
 }
 
@@ -85,6 +100,8 @@ struct Called<'a, D: ?Sized> {
     reach: &'a Reach,
     /// Whether the operation wrote rows whose change belongs in the audit log.
     wrote: bool,
+    /// Whether the operation wrote such rows, and not only a note.
+    wrote_rows: bool,
     note: Option<Note>,
     /// Whether the change stays out of the audit log, because it has no visible effect.
     silent: bool,
@@ -96,13 +113,16 @@ impl<'a, D: ?Sized> Called<'a, D> {
             db,
             reach,
             wrote: false,
+            wrote_rows: false,
             note: None,
             silent: false,
         }
     }
 
     fn has_written(&mut self, rows: bool) {
-        self.wrote |= rows && !self.silent;
+        let counts = rows && !self.silent;
+        self.wrote |= counts;
+        self.wrote_rows |= counts;
     }
 }
 

@@ -22,6 +22,7 @@ use domain::caller::Actor;
 use domain::clock::Timestamp;
 use domain::id::{EncodingId, InlayId};
 use domain::inventory::SealedKey;
+use domain::resource_kind::ResourceKind;
 use encoding::{Exchange, OpenedAddress};
 use inlay::Uid;
 
@@ -101,7 +102,9 @@ impl Access {
         self.run_change("note_address_opened", noted, |tx, (id, address)| {
             Box::pin(turns::note_address_opened(tx, *id, *address))
         })
-        .await
+        .await?;
+        self.tell_changed(ResourceKind::Encodings, Some(id.get()));
+        Ok(())
     }
 
     /// Names and status words of an encoding's commands, in their order, with their times.

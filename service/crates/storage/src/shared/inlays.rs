@@ -5,6 +5,7 @@ mod list;
 mod new;
 mod own_reads;
 mod rows;
+mod search;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -30,6 +31,8 @@ pub(crate) use rows::{
     BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, EXHAUSTED, FROM, NAMED_INLAY, read,
 };
 use rows::{Bound, bound};
+pub(crate) use search::INDEX_INLAYS;
+pub(super) use search::UidPart;
 
 /// The operations on inlays.
 ///

@@ -1,13 +1,15 @@
 //! The trace of an interaction, for its owner.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::experiences::published;
 use super::{Query, callers, inlays};
 use crate::StorageError;
 use crate::deferred::Noted;
 use crate::interactions::row::{COLUMNS, interaction};
-use crate::value::values;
-use domain::experience::LedBy;
-use domain::id::{InlayId, InteractionId, TagId};
+use crate::value::{Value, values};
+use domain::experience::{LedBy, PublishedExperience};
+use domain::id::{GroupId, InlayId, InteractionId, TagId};
 use domain::interaction::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
@@ -46,7 +48,12 @@ pub(crate) async fn traced(
     if let Some(update) = update.as_mut().filter(|_| is_outside) {
         update.changes.clear();
     }
+    let experience = match interaction.experience {
+        Some(version) => published(db, version).await?,
+        None => None,
+    };
     Ok(Some(TracedInteraction {
+        groups: group_names(db, &interaction, experience.as_ref()).await?,
         tag,
         inlay: match interaction.inlay_id {
             Some(inlay) => code_inlay(db, inlay).await?,
@@ -56,10 +63,7 @@ pub(crate) async fn traced(
             Some(uid) => named(db, uid).await?,
             None => None,
         },
-        experience: match interaction.experience {
-            Some(version) => published(db, version).await?,
-            None => None,
-        },
+        experience,
         update,
         refused_update,
         payload_reads: payload_reads(db, id, noted.payload_reads).await?,
@@ -87,6 +91,29 @@ async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError
     let reached = callers::tags(db.reach(), "");
     let sql = format!("SELECT 1 FROM tags WHERE id = ?1{reached}");
     db.exists(&sql, &values![tag]).await
+}
+
+/// The names of the groups within reach that an interaction's recall and experience name.
+async fn group_names(
+    db: &mut dyn Query,
+    interaction: &Interaction,
+    experience: Option<&PublishedExperience>,
+) -> Result<BTreeMap<GroupId, String>, StorageError> {
+    let mut ids = match experience {
+        Some(experience) => experience.content.tag_groups(),
+        None => BTreeSet::new(),
+    };
+    ids.extend(interaction.recalled_by);
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let reached = callers::groups(db.reach(), "g.id");
+    let sql = format!("SELECT g.id, g.name FROM tag_groups g WHERE g.id IN ids(?1){reached}");
+    let found = db.query(&sql, &values![Value::list(ids)]).await?;
+    let names = found.into_iter();
+    names
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
 }
 
 /// A tag's slug and name; the tag may be deleted.

@@ -17,6 +17,7 @@ use crate::{
 use domain::clock::Timestamp;
 use domain::id::{GroupId, NotificationId};
 use domain::notification::NotificationFields;
+use domain::resource_kind::ResourceKind;
 use domain::revision::Precondition;
 
 /// The operations on notifications.
@@ -128,8 +129,8 @@ impl Access {
         .await
     }
 
-    /// Claims at most `limit` due deliveries of a lane. No other caller gets them before their lease
-    /// ends.
+    /// Claims at most `limit` due deliveries of a lane, each with the mails that join it. No other
+    /// caller gets them before their lease ends.
     pub async fn claim_messages(
         &self,
         lane: Lane,
@@ -141,12 +142,14 @@ impl Access {
         .await
     }
 
-    /// Stores the result of an attempt.
-    pub async fn finish_message(&self, tried: Tried) -> Result<(), StorageError> {
-        self.change("finish_message", tried, |tx, tried| {
+    /// Stores the results of one attempt for each delivery that was in it.
+    pub async fn finish_messages(&self, tried: Vec<Tried>) -> Result<(), StorageError> {
+        self.change("finish_messages", tried, |tx, tried| {
             Box::pin(deliver::finish(tx, tried))
         })
-        .await
+        .await?;
+        self.tell_changed(ResourceKind::Notifications, None);
+        Ok(())
     }
 
     /// Replaces times of notifications that are ahead, because the clock went back since.
@@ -179,8 +182,9 @@ impl Access {
         self.run_change("give_up_mails", expired, |tx, expired| {
             Box::pin(times::give_up(tx, expired))
         })
-        .await
-        .map(|()| true)
+        .await?;
+        self.tell_changed(ResourceKind::Notifications, None);
+        Ok(true)
     }
 
     /// Removes some messages older than `keep_since`, and messages of deleted notifications. `true`

@@ -12,6 +12,15 @@ use crate::StorageError;
 /// A result whose type only the caller of the operation knows.
 pub(crate) type Erased = Box<dyn Any + Send>;
 
+/// The moment that the statements of a reading operation see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Moment {
+    /// Each statement sees its own.
+    Each,
+    /// All statements see the same.
+    Same,
+}
+
 /// A reading operation with its arguments.
 pub(crate) trait Reading: Send + Sync {
     fn run<'t>(

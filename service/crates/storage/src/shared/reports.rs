@@ -134,7 +134,7 @@ fn after(dialect: Dialect, settled: bool) -> &'static str {
         }
         (Dialect::Postgres, true) => {
             "SELECT seq, id, at, tag_id, experience_id, tech, country, system, language, visitor_group, simulated,
-                 reason FROM interactions WHERE (seq, id) > (?1, ?2) AND seq < (SELECT told_before())
+                 reason FROM interactions WHERE (seq, id) > (?1, ?2) AND seq < (SELECT settled_before())
              ORDER BY seq, id LIMIT ?3"
         }
         (Dialect::Postgres, false) => {

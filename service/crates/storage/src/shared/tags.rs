@@ -39,7 +39,7 @@ use domain::revision::Precondition;
 use domain::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
 pub(super) use change::all as change_all;
-pub(crate) use named::named;
+pub(crate) use named::{IS_ONLY_SPELLING, named};
 pub(crate) use ranking::{Ranking, Taps};
 pub(super) use save::{Taken, check_experience, insert, insert_rows, owners, update_row};
 pub(crate) use search::INDEX_TAGS;
@@ -142,8 +142,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Invalid::TooManyToSort`](crate::Invalid::TooManyToSort) if more tags match than can be
-    /// sorted, and [`Invalid::OtherOrder`](crate::Invalid::OtherOrder).
+    /// [`Invalid::OtherOrder`](crate::Invalid::OtherOrder).
     pub async fn tags_by_attribute(
         &self,
         list: TagsByAttribute,

@@ -20,6 +20,7 @@ use domain::audit::Note;
 use domain::clock::Timestamp;
 use domain::id::{InlayId, InteractionId, TagId, UrlTemplateId};
 use domain::inventory::{Inlay, KeyPrints, NewInlay, UnlistedChip, UnlistedMode};
+use domain::resource_kind::ResourceKind;
 use domain::tag::TagFields;
 use domain::webhook::{About, EventKind, object};
 use inlay::Uid;
@@ -58,6 +59,7 @@ impl Access {
         if let Some(event) = event {
             self.tell(event);
         }
+        self.tell_changed(ResourceKind::UnlistedChips, None);
         Ok(outcome)
     }
 

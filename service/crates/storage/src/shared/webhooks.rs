@@ -8,7 +8,6 @@ mod route;
 use std::collections::HashMap;
 
 use super::{Query, Transaction};
-use crate::access::each;
 use crate::value::{Row, Value, unreadable, values};
 use crate::webhooks::{
     Advance, Backlog, Claimed, CommitPosition, EventProperties, Finished, Resend, RouteFields,
@@ -19,8 +18,7 @@ use domain::clock::{Millis, Timestamp};
 use domain::id::{InteractionId, TagId, WebhookId};
 use domain::revision::Precondition;
 use domain::webhook::{
-    Alert, Attempt, Disabled, EventKind, Happening, OutboxEvent, TapHappening, Webhook,
-    WebhookFields,
+    Alert, Attempt, Disabled, EventKind, Happening, OutboxEvent, Webhook, WebhookFields,
 };
 
 /// The operations on webhooks.
@@ -198,17 +196,6 @@ impl Access {
             .await
     }
 
-    /// At most `limit` taps after a place, in the order of commits. PostgreSQL commits taps in
-    /// parallel: only before the `settled` ones no further tap can appear.
-    pub async fn taps_after(
-        &self,
-        after: CommitPosition,
-        limit: usize,
-        settled: bool,
-    ) -> Result<Vec<TapHappening>, StorageError> {
-        each!(self, db => db.stream_taps(after, limit, settled).await)
-    }
-
     /// The place of a tap in the order of commits, or a place shortly before it; `None` if the tap
     /// no longer exists.
     pub async fn place_of_tap(
@@ -221,7 +208,7 @@ impl Access {
         .await
     }
 
-    /// The same for outbox events.
+    /// At most `limit` outbox events after a place, in the order of commits.
     pub async fn outbox_after(
         &self,
         after: CommitPosition,

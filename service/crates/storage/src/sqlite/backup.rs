@@ -7,6 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::place::folder_of;
 use super::{expired_keys, seal};
 use crate::{BackupNote, StorageError};
 use domain::keyring::BackupKey;
@@ -52,12 +53,6 @@ pub fn temporary_folder(path: &Path) -> Result<TempDir, StorageError> {
         .prefix(".tapdesk-check-")
         .tempdir_in(folder_of(path));
     made.map_err(|error| from_io(&error))
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent();
-    let named = folder.filter(|folder| !folder.as_os_str().is_empty());
-    named.unwrap_or(Path::new("."))
 }
 
 fn from_io(error: &std::io::Error) -> StorageError {

@@ -178,10 +178,10 @@ mod tests {
         ] {
             assert!(epochs.of(part) > read, "{part:?}");
         }
-        let told = change(&epochs, |changed| changed.only(None));
-        assert_eq!(told, read + 2, "others hear of it");
+        let epoch = change(&epochs, |changed| changed.only(None));
+        assert_eq!(epoch, read + 2, "others hear of it");
         assert!(
-            epochs.of(CachedPart::Tag(TagId::new(1))) < told,
+            epochs.of(CachedPart::Tag(TagId::new(1))) < epoch,
             "and no cache is void"
         );
     }

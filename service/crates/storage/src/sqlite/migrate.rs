@@ -4,6 +4,7 @@
 mod copy;
 mod error;
 mod examine;
+mod upgrade;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,16 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
-use copy::back_up;
 use domain::clock::Timestamp;
 use domain::entropy::{self, Entropy};
 use domain::private_file;
 pub use error::OpenError;
 pub use examine::{
-    Content, backup_schedule, check_audit, check_rows, content, examine, has_audit_row,
-    notification_trouble,
+    Content, backup_schedule, certificate_states, check_audit, check_rows, content, examine,
+    has_audit_row, notification_trouble,
 };
 pub(super) use examine::{look_into, starts_as_ours};
+use upgrade::upgrade;
 
 /// The first version of the schema, by subject.
 const FIRST: &str = concat!(
@@ -34,6 +35,7 @@ const FIRST: &str = concat!(
     include_str!("../../../../migrations/sqlite/V1/encoding.sql"),
     include_str!("../../../../migrations/sqlite/V1/webhooks.sql"),
     include_str!("../../../../migrations/sqlite/V1/notifications.sql"),
+    include_str!("../../../../migrations/sqlite/V1/certificates.sql"),
 );
 
 /// The migrations of all versions in their order. A release only appends to them.
@@ -52,10 +54,7 @@ pub(super) fn open(
     {
         let found = examine(path)?.format;
         let mut connection = connection::writer(path)?;
-        if found < newest_known() {
-            back_up(&connection, path, found, now)?;
-            run(ours(), &mut connection)?;
-        }
+        upgrade(ours(), &mut connection, path, found, now)?;
         Ok(connection)
     } else {
         create(path, |connection| make_secrets(connection, entropy))?;
@@ -146,7 +145,11 @@ pub(super) fn ours() -> refinery::Runner {
 }
 
 pub(super) fn newest_known() -> u32 {
-    ours()
+    newest_of(&ours())
+}
+
+fn newest_of(migrations: &refinery::Runner) -> u32 {
+    migrations
         .get_migrations()
         .iter()
         .map(|migration| migration.version().unsigned_abs())
@@ -190,7 +193,7 @@ mod tests {
     }
 
     /// The migrations of this program, followed by one for each of `more`.
-    fn runner(more: &[&str]) -> refinery::Runner {
+    pub(super) fn runner(more: &[&str]) -> refinery::Runner {
         let mut all = ours().get_migrations().clone();
         for (version, sql) in (newest_known() + 1..).zip(more) {
             let name = format!("V{version}__later");
@@ -236,7 +239,7 @@ mod tests {
     }
 
     /// How many rows each table has.
-    fn counts(connection: &Connection) -> BTreeMap<String, u64> {
+    pub(super) fn counts(connection: &Connection) -> BTreeMap<String, u64> {
         let names = names(connection).into_iter().map(|name| {
             let sql = format!("SELECT count(*) FROM {name}");
             let count = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
@@ -245,10 +248,10 @@ mod tests {
         names.collect()
     }
 
-    /// The tables, without those of SQLite, of its index of texts, and of the migrations.
+    /// The tables, without those of SQLite, of its indexes of texts, and of the migrations.
     fn names(connection: &Connection) -> Vec<String> {
         let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-            AND name NOT LIKE 'tags_search\\_%' ESCAPE '\\' AND name <> 'refinery_schema_history'";
+            AND name NOT LIKE '%\\_search\\_%' ESCAPE '\\' AND name <> 'refinery_schema_history'";
         let mut tables = connection.prepare(tables).unwrap();
         let names = tables.query_map([], |row| row.get(0)).unwrap();
         names.map(Result::unwrap).collect()

@@ -38,19 +38,19 @@ impl RecentKeys {
             keys: Cache::new(KEPT),
             newest: AtomicI64::new(0),
         });
-        let told = Arc::clone(&keys);
+        let watched = Arc::clone(&keys);
         connection.update_hook(Some(move |action, _: &str, table: &str, row| {
             if table == "interactions" && action != Action::SQLITE_INSERT {
-                told.keys.remove(&row);
+                watched.keys.remove(&row);
             }
         }))?;
-        let (told, folded) = (Arc::clone(&keys), folded.clone());
+        let (watched, folded) = (Arc::clone(&keys), folded.clone());
         connection.rollback_hook(Some(move || {
             let committed = folded.highest();
-            for id in committed + 1..=told.newest.load(Ordering::Relaxed) {
-                told.keys.remove(&id);
+            for id in committed + 1..=watched.newest.load(Ordering::Relaxed) {
+                watched.keys.remove(&id);
             }
-            told.newest.store(committed, Ordering::Relaxed);
+            watched.newest.store(committed, Ordering::Relaxed);
         }))?;
         Ok(keys)
     }

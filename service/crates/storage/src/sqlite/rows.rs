@@ -142,6 +142,7 @@ fn of_setting(name: &str) -> Option<Reads> {
 /// The columns whose texts have a syntax, as their readers in `shared` parse them: table, column,
 /// reader.
 const READERS: &[(&str, &str, Reads)] = &[
+    ("page_logo", "media_type", is_image_type),
     ("tokens", "scopes", json::<BTreeSet<Scope>>),
     ("tokens", "experience_ids", json::<BTreeSet<ExperienceId>>),
     ("tokens", "group_ids", json::<BTreeSet<GroupId>>),

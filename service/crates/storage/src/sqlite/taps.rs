@@ -107,9 +107,9 @@ impl SqliteStorage {
 /// Selects tags with their inlays in one statement: one row for each inlay, whose columns come
 /// first, or one row for a tag without inlays.
 fn tags_by(condition: &str) -> String {
-    let tag = tags::CONFIGURED;
+    let (tag, only_spelling) = (tags::CONFIGURED, tags::IS_ONLY_SPELLING);
     format!(
-        "SELECT {BOUND_COLUMNS}, {tag} FROM tags t
+        "SELECT {BOUND_COLUMNS}, {tag}, {only_spelling} FROM tags t
              LEFT JOIN inlays i ON i.tag_id = t.id AND i.deleted_at IS NULL
              LEFT JOIN counters c ON c.inlay_id = i.id
              LEFT JOIN master_keys m ON m.id = i.master_key_id
@@ -148,9 +148,11 @@ fn tag_taps(
         let has_inlay = row.get_ref(0)? != ValueRef::Null;
         let id: TagId = row::id(row, BOUND)?;
         if found.last().is_none_or(|tap| tap.tag.id != id) {
+            let mut columns = shared::columns(row, BOUND..)?;
             found.push(TagTap {
-                tag: tags::configured(&mut shared::columns(row, BOUND..)?)?,
+                tag: tags::configured(&mut columns)?,
                 inlays: TagInlays::default(),
+                is_only_spelling: columns.take()?,
             });
         }
         if let Some(tap) = found.last_mut().filter(|_| has_inlay) {

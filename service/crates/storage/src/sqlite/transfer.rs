@@ -103,6 +103,12 @@ impl SqliteEnd {
     }
 }
 
+impl From<OpenError> for EndError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(Box::new(error))
+    }
+}
+
 fn open(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection::writer(path)?)
 }
@@ -199,7 +205,7 @@ impl End for SqliteEnd {
     ) -> Result<(), StorageError> {
         let connection = self.connection()?;
         let transaction = connection.unchecked_transaction()?;
-        let newest = search::newest(&transaction)?;
+        let unindexed = search::Unindexed::of(&transaction, table.name)?;
         {
             let mut insert = transaction.prepare_cached(&insert(table))?;
             for line in value::lines(&lines) {
@@ -210,8 +216,8 @@ impl End for SqliteEnd {
                 insert.execute(params_from_iter(stored.map(|(_, value)| value)))?;
             }
         }
-        if table.name == "tags" {
-            search::add_after(&transaction, newest)?;
+        if let Some(unindexed) = unindexed {
+            unindexed.add(&transaction)?;
         }
         put_mark(&transaction, mark)?;
         Ok(transaction.commit()?)

@@ -33,17 +33,17 @@ pub(super) fn ask(card: &mut Recorder<'_>, asked: &str, command: &[u8]) -> Passe
     let length = u8::try_from(command.len()).unwrap_or(0);
     let answer = if tell(card, "Begin a transparent session", &BEGIN).is_some() {
         let head = [0xFF, 0xC2, 0x00, 0x01, length + 2, EXCHANGE, length];
-        let told = tell(card, asked, &[&head[..], command, &[0x00]].concat());
+        let answer = tell(card, asked, &[&head[..], command, &[0x00]].concat());
         // The session must end even after an error, because in a session the reader does not detect
         // chips.
         tell(card, "End the transparent session", &END);
-        told.and_then(|told| data_object(&told, ANSWER))
+        answer.and_then(|answer| data_object(&answer, ANSWER))
     } else {
         let head = [0xFF, 0x00, 0x00, 0x00, length + 2, 0xD4, 0x42];
-        let Some(told) = tell(card, asked, &[&head[..], command].concat()) else {
+        let Some(answer) = tell(card, asked, &[&head[..], command].concat()) else {
             return Passed::Refused;
         };
-        told.strip_prefix(&COMMUNICATED).map(<[u8]>::to_vec)
+        answer.strip_prefix(&COMMUNICATED).map(<[u8]>::to_vec)
     };
     if let Some(answer) = answer {
         return Passed::Answered(answer);

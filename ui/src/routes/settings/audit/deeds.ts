@@ -38,6 +38,7 @@ const nouns: Record<string, Noun> = {
   reports: ["report", "reports"],
   audit: ["audit log", "audit log"],
   settings: ["settings", "settings"],
+  "settings.logo": ["logo of plain pages", "logos of plain pages"],
   demo: ["demo data", "demo data"],
 };
 

@@ -16,6 +16,10 @@ pub(super) fn words(fields: &MailFields, step: MailStep, broken: &Broken) -> Str
     let error: &(dyn Error + 'static) = match broken {
         Broken::Said(why) => return why.clone(),
         Broken::Late => return "The mail server did not answer within two minutes.".to_owned(),
+        Broken::Unconfirmed => {
+            return "The mail server got the mail, and did not say in time whether it took it."
+                .to_owned();
+        }
         Broken::Io(error) => error,
         Broken::Smtp(error) => error,
     };

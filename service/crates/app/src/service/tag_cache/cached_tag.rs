@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::CachedTag;
 use domain::experience::{Content, PublishedExperience};
 use domain::group::{Inherited, Lineage, led_to};
+use domain::id::GroupId;
 use domain::scope::Reach;
 use domain::tag::{DEFAULT_LANGUAGE, Slug, Tag};
 
@@ -48,8 +49,13 @@ impl CachedTag {
 
     /// Whether a group above it is recalled.
     pub fn is_recalled(&self) -> bool {
-        self.lineage()
-            .is_some_and(|lineage| lineage.recall().is_some())
+        self.recalled_by().is_some()
+    }
+
+    /// The recalled group that decides the page of its taps, if a group above it is recalled.
+    pub(crate) fn recalled_by(&self) -> Option<GroupId> {
+        let recall = self.lineage().and_then(Lineage::recall)?;
+        Some(recall.group_id)
     }
 
     /// Whether it is within reach, by the experience that it leads to or by its group.

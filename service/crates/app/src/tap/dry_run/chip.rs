@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 
 use domain::field_error::FieldError;
 use inlay::technology::Family;
-use inlay::{Technology, Uid};
+use inlay::technology::type2::shows_its_kind;
+use inlay::{Technology, Uid, uid};
 
 /// Longest word for a kind of chip, in bytes.
 const TECHNOLOGY_MAX: usize = 32;
@@ -63,7 +64,8 @@ impl Chip {
     /// Checks the length and the characters of the texts.
     pub fn validate(&self) -> Result<(), FieldError> {
         let hex = |uid: &String| uid.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let fits = |uid: &String| [8, 14, 20].contains(&uid.len()) && hex(uid);
+        let lengths = uid::LENGTHS.map(|bytes| 2 * bytes);
+        let fits = |uid: &String| lengths.contains(&uid.len()) && hex(uid);
         if !self.uid.as_ref().is_none_or(fits) {
             let why = "A chip's UID has 8, 14 or 20 hexadecimal digits.";
             return Err(FieldError::of("chip.uid", why));
@@ -127,28 +129,19 @@ impl Chip {
 /// NTAG 424 DNA, which is of NFC Forum Type 4, always identifies itself. For chips of Type 2, many
 /// readers know only the type.
 fn is_other_make(make: &str, expected: Technology) -> bool {
-    let told_apart = [
-        Technology::Ntag213,
-        Technology::Ntag215,
-        Technology::Ntag216,
-        Technology::Ultralight,
-    ];
     match (make, make.parse::<Technology>()) {
         ("other_type2", _) => expected.family() == Family::Ntag424,
         // No inlay has another chip of Type 4, and a chip has only one UID.
         ("other_type4" | "inconsistent", _) => true,
-        (_, Ok(make)) if told_apart.contains(&make) && told_apart.contains(&expected) => {
-            make != expected
-        }
+        (_, Ok(make)) if shows_its_kind(make) && shows_its_kind(expected) => make != expected,
         (_, Ok(make)) => make.family() != expected.family(),
-        (_, Err(_)) => expected.family() == Family::Ntag424 || told_apart.contains(&expected),
+        (_, Err(_)) => expected.family() == Family::Ntag424 || shows_its_kind(expected),
     }
 }
 
-/// Whether a UID is random each time the chip is powered: four bytes, the
-/// first of them 08 (ISO/IEC 14443-3, section 6.5.4).
+/// Whether a UID in hex digits is random each time the chip is powered.
 fn is_random(uid: &str) -> bool {
-    uid.len() == 8 && uid.starts_with("08")
+    base16ct::mixed::decode_vec(uid).is_ok_and(|bytes| uid::is_random(&bytes))
 }
 
 #[cfg(test)]

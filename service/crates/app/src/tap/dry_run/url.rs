@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use inlay::template::Request;
+use inlay::template::{Request, is_scheme};
 
 /// The URL of a tap, in its parts.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub enum NoTapUrl {
         "This is no URL of a tap. Send all of it, as in https://example.com/t/k3v9qa?uid=...&token=..."
     )]
     Incomplete,
-    /// Its scheme is not `http` or `https`, so no browser opens it.
+    /// No tag has a URL of this scheme.
     #[error("This is no web address: the URL of a tag begins with https:// or http://.")]
     NoWebAddress,
 }
@@ -44,7 +44,7 @@ impl<'a> TapUrl<'a> {
             .or_else(|| Some((whole(&format!("https://{text}"))?, false)))
             .filter(|_| !text.starts_with('/'))
             .ok_or(NoTapUrl::Incomplete)?;
-        if !matches!(url.scheme(), "http" | "https" | "lnurlw") {
+        if !is_scheme(url.scheme()) {
             return Err(NoTapUrl::NoWebAddress);
         }
         let sent = Request {

@@ -1,6 +1,6 @@
 //! The step that names a tap's destination.
 
-use super::{cut, leads_nowhere};
+use super::{cut, leads_nowhere, recall};
 use crate::experience::{Content, LedBy, Rule, conditions};
 use crate::interaction::Interaction;
 use crate::macros::{LOCATION_MAX, Target};
@@ -28,7 +28,8 @@ pub(super) fn step(traced: &TracedInteraction) -> Step {
                     macros.join(", ")
                 ),
             };
-            let detail = format!("{to} · {name}, version {version}{left_out}");
+            let recall = recall(traced).map_or_else(String::new, |recall| format!(" · {recall}"));
+            let detail = format!("{to} · {name}, version {version}{recall}{left_out}");
             (StepVerdict::Ok, detail)
         }
         _ => (StepVerdict::NotChecked, leads_nowhere(traced)),
@@ -47,7 +48,7 @@ fn by_rules(target: &Target, rules: &[Rule], traced: &TracedInteraction) -> Stri
             let rule = usize::try_from(number).ok();
             let rule = rule.and_then(|number| rules.get(number.checked_sub(1)?));
             let rule = rule.map_or_else(String::new, |rule| {
-                let conditions = cut(&conditions(rule), CONDITIONS_SHOWN);
+                let conditions = cut(&conditions(rule, &traced.groups), CONDITIONS_SHOWN);
                 format!(" ({conditions}): {}", rule.target_url.source())
             });
             format!("rule {number}{rule}{unknown}")

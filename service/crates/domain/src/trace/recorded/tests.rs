@@ -1,9 +1,10 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
 use crate::clock::Timestamp;
 use crate::experience::{Content, LedBy, PublishedExperience};
-use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::id::{ExperienceId, GroupId, InteractionId, TagId};
 use crate::interaction::{Refusal, Returning, TagName, Tech, Unchecked, Verdict, VersionRef};
 use crate::macros::Target;
 use crate::tag::PropertyKey;
@@ -26,6 +27,7 @@ fn traced(verdict: Verdict) -> TracedInteraction {
             verdict,
             tech: Tech::Nfc,
             experience: Some(version),
+            recalled_by: None,
             country: String::new(),
             traits: crate::interaction::Traits::default(),
             returning: Returning::default(),
@@ -53,6 +55,7 @@ fn traced(verdict: Verdict) -> TracedInteraction {
         payload_reads: None,
         left_out: Vec::new(),
         led_by: None,
+        groups: BTreeMap::new(),
     }
 }
 
@@ -232,6 +235,32 @@ fn a_tap_names_the_rule_that_led_it_and_says_when_none_did() {
     traced.interaction.traits.system = None;
     let detail = &after_counter(&traced, KeyState::Expired)[2].1;
     assert!(!detail.contains("country"), "{detail}");
+}
+
+#[test]
+fn groups_in_rules_and_recalls_are_named_if_the_caller_may_see_them() {
+    let content = r#"{"kind": "redirect", "target_url": "https://owner.example/nfc", "rules": [
+        {"when": [{"type": "group", "any_of": [3, 7]}], "target_url": "https://owner.example/wine"}]}"#;
+    let mut traced = verified();
+    let experience = traced.experience.as_mut().unwrap();
+    experience.content = Arc::new(Content::from_json(content).unwrap());
+    traced.led_by = Some(LedBy::Rule(1));
+    traced.groups = [(GroupId::new(3), "Wines".to_owned())].into();
+    let redirect = |traced: &TracedInteraction| {
+        let steps = after_counter(traced, KeyState::Expired);
+        steps[2].1.clone()
+    };
+    let to = "rule 1 (group: Wines, 7): https://owner.example/wine · Register, version 2";
+    assert_eq!(redirect(&traced), to);
+    traced.interaction.recalled_by = Some(GroupId::new(3));
+    let recalled = format!("{to} · the group Wines was recalled");
+    assert_eq!(redirect(&traced), recalled);
+    // Without a page of the recall, there is no key.
+    traced.interaction.key_issued = false;
+    traced.interaction.experience = None;
+    assert_eq!(redirect(&traced), "the group Wines was recalled");
+    traced.interaction.recalled_by = Some(GroupId::new(7));
+    assert_eq!(redirect(&traced), "a group of the tag was recalled");
 }
 
 #[test]

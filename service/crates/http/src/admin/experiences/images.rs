@@ -9,9 +9,9 @@ use crate::admin::Asked;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::{Id, ImagePath};
 use crate::admin::pictures;
-use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use crate::picture;
+use crate::schema::Binary;
 use domain::experience::Image;
 use domain::id::{ExperienceId, ImageId};
 

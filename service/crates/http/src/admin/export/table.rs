@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use axum::body::Bytes;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::channel::Sender;
 use serde::Deserialize;
@@ -69,11 +68,7 @@ impl TableOptions {
             // The client may be gone; then there is nothing more to do.
             let _ = sender.send_data(rows).await;
         };
-        let name = format!("attachment; filename=\"{name}.{}\"", format.ending());
-        let headers = [
-            (CONTENT_TYPE, format.media_type().to_owned()),
-            (CONTENT_DISPOSITION, name),
-        ];
+        let headers = format.file_headers(name);
         (headers, table_body(format, sheet, send)).into_response()
     }
 }

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::query::{Query, read};
@@ -213,8 +214,42 @@ impl<'de, C: DeserializeOwned> Deserialize<'de> for Cursor<C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
-        serde_json::from_slice(&bytes)
+        let place = serde_json::from_slice::<Value>(&bytes).ok();
+        // No text of ours has a NUL character, and PostgreSQL takes none.
+        let place = place.filter(|place| !has_nul(place));
+        let place = place.and_then(|place| serde_json::from_value(place).ok());
+        place
             .map(Self)
-            .map_err(|_| serde::de::Error::custom("after is not a cursor of this list"))
+            .ok_or_else(|| serde::de::Error::custom("after is not a cursor of this list"))
+    }
+}
+
+/// Whether a text in `value` has a NUL character.
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(has_nul),
+        Value::Object(members) => members.values().any(has_nul),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_cursor_of_another_shape_or_with_a_nul_character_is_refused() {
+        let read = |place: &Value| {
+            let text = json!(Cursor(place).encode());
+            serde_json::from_value::<Cursor<(String, i64)>>(text).map(|Cursor(place)| place)
+        };
+        assert_eq!(read(&json!(["\\u0000", 7])).unwrap().0, "\\u0000");
+        for other in [json!(["a\0b", 7]), json!(["a"]), json!(7), json!(null)] {
+            assert!(read(&other).is_err(), "{other}");
+        }
+        assert!(serde_json::from_value::<Cursor<i64>>(json!("%")).is_err());
     }
 }

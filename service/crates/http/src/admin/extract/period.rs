@@ -6,7 +6,7 @@ use domain::clock::{Millis, Timestamp};
 use domain::report::{Buckets, ReportStep, TimeZone};
 use domain::world::World;
 
-/// The default period.
+/// The length of a period without `since`.
 const RANGE: Millis = Millis::days(7);
 
 /// The parameters of a period.

@@ -8,9 +8,9 @@ use axum::response::Response;
 use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::admin::pictures;
-use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common, NotFound, Written};
 use crate::picture;
+use crate::schema::Binary;
 use domain::group::Group;
 use domain::id::GroupId;
 

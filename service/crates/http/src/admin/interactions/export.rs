@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::http::Uri;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::Sender;
 use serde::Deserialize;
@@ -16,8 +15,8 @@ use super::list::ListInteractions;
 use crate::admin::Asked;
 use crate::admin::export::{self, AT_ONCE, ExportPosition, Format, cell, columns, line};
 use crate::admin::extract::query::read;
-use crate::document::Binary;
 use crate::error::{ApiError, Common, Invalid};
+use crate::schema::Binary;
 use app::service::Service;
 use domain::id::{InlayId, InteractionId};
 use domain::interaction::{Interaction, InteractionView, TagName};
@@ -26,7 +25,7 @@ use inlay::Uid;
 use storage::{InteractionFilter, StorageError};
 
 /// Columns of an export without a selection.
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 25] = [
     "id",
     "at",
     "tag_id",
@@ -41,6 +40,7 @@ const COLUMNS: [&str; 24] = [
     "tech",
     "experience_id",
     "experience_version",
+    "recall_group_id",
     "country",
     "system",
     "language",
@@ -118,14 +118,7 @@ pub(crate) async fn export(Asked(service): Asked, uri: Uri) -> Result<Response, 
         Some(place) => (false, Some(place)),
         None => (true, newest(&service, filter).await?),
     };
-    let ending = options.format.ending();
-    let headers = [
-        (CONTENT_TYPE, options.format.media_type().to_owned()),
-        (
-            CONTENT_DISPOSITION,
-            format!("attachment; filename=\"interactions.{ending}\""),
-        ),
-    ];
+    let headers = options.format.file_headers("interactions");
     let file = File {
         format: options.format,
         columns,

@@ -33,7 +33,7 @@ pub(crate) struct MailTest {
 
 /// Send a test mail
 ///
-/// Sends a mail at once, without repetitions, and says which step failed. Takes at most two minutes.
+/// Sends a mail at once, without repetitions, and says which step failed. Takes at most four minutes.
 #[utoipa::path(
     post, path = "/mail/test", tag = "notifications", request_body = MailTestBody,
     responses((status = OK, body = MailTest), BadBody, Written, Common)

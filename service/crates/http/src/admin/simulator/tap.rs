@@ -341,7 +341,7 @@ async fn follow(
         rk: key.map(|key| key.expose().to_owned()),
         rk_base64,
         payload: payload
-            .map(RawValue::from_string)
+            .map(|payload| RawValue::from_string(payload.json))
             .transpose()
             .map_err(|_| ApiError::Internal)?,
         tap_micros: Some(tap_micros),

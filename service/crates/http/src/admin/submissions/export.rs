@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::Sender;
@@ -17,8 +16,8 @@ use super::list::ListSubmissions;
 use crate::admin::Asked;
 use crate::admin::export::{self, AT_ONCE, ExportPosition, Format, cell, line, once};
 use crate::admin::extract::query::read;
-use crate::document::Binary;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
+use crate::schema::Binary;
 use app::service::Service;
 use domain::field_error::FieldError;
 use domain::id::SubmissionId;
@@ -141,14 +140,7 @@ pub(crate) async fn export(
             all(format, variables(&service, &filter, place).await?)
         }
     };
-    let ending = format.ending();
-    let headers = [
-        (CONTENT_TYPE, format.media_type().to_owned()),
-        (
-            CONTENT_DISPOSITION,
-            format!("attachment; filename=\"submissions.{ending}\""),
-        ),
-    ];
+    let headers = format.file_headers("submissions");
     let file = File { format, columns };
     let head = if begins { file.head() } else { Vec::new() };
     let send = move |sender| send(service, filter, file, head, place, sender);

@@ -1,7 +1,6 @@
 //! `GET /admin/v1/tags/export`.
 
 use axum::body::Bytes;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, Uri};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::Sender;
@@ -11,8 +10,8 @@ use super::filter::Filter;
 use crate::admin::Asked;
 use crate::admin::export::{self, Format, TableOptions};
 use crate::admin::extract::query::read;
-use crate::document::Binary;
 use crate::error::{ApiError, Common, Conflicting, Invalid};
+use crate::schema::Binary;
 use app::tag_table;
 use app::tag_table::export::TagExport;
 use app::xlsx_file::ROWS_MAX;
@@ -69,16 +68,8 @@ pub(crate) async fn export(
         return Err(ApiError::Invalid(FieldError::of(TableOptions::FORMAT, why)));
     }
     let body = export::table_body(format, "Tags", move |sender| send(file, sender));
-    let ending = format.ending();
-    let headers = [
-        (CONTENT_TYPE, format.media_type().to_owned()),
-        (
-            CONTENT_DISPOSITION,
-            format!("attachment; filename=\"tags.{ending}\""),
-        ),
-        (TOTAL, total.to_string()),
-    ];
-    Ok((headers, body).into_response())
+    let headers = format.file_headers("tags");
+    Ok((headers, [(TOTAL, total.to_string())], body).into_response())
 }
 
 /// Sends the file. An error breaks the answer off, so the client notices it. If the client

@@ -22,10 +22,11 @@ use storage::{TagFilter, search};
 #[schema(as = TagFilter)]
 pub(crate) struct Filter {
     /// Words, each of which must be found in the name, the slug, a former slug, the title or a value of
-    /// an attribute, in the name, the code or the GTIN of a group above the tag, or begin the UID of
-    /// an inlay. Case and accents make no difference. Any part of a text is found; of a UID four or
-    /// more of its first digits, of a long value the first 200 characters. A code such as
-    /// `SN-2026-0815` is also found without its separators.
+    /// an attribute, in the name, the code or the GTIN of a group above the tag, or in the UID of an
+    /// inlay. Case and accents make no difference. Any part of a text is found, of a long value in its
+    /// first 200 characters. A code such as `SN-2026-0815` is also found without its separators. Of a
+    /// UID any four or more digits in a row are found, with or without colons, dashes or spaces, eight
+    /// or more in either order of bytes.
     #[param(max_length = 200)]
     #[schema(max_length = 200)]
     pub(super) q: Option<String>,

@@ -6,8 +6,8 @@ use utoipa::IntoParams;
 
 use crate::admin::extract::body::Table;
 use crate::admin::extract::query::Query;
-use crate::document::Binary;
 use crate::error::{ApiError, BadBody, Common};
+use crate::schema::Binary;
 use app::tag_table::{TableView, preset, view};
 use domain::field_error::FieldError;
 

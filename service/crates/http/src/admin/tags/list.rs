@@ -25,10 +25,11 @@ use storage::{TagFilter, TagList, TagPlace, TagsByAttribute};
 #[derive(Default)]
 pub(crate) struct ListTags {
     /// Words, each of which must be found in the name, the slug, a former slug, the title or a value of
-    /// an attribute, in the name, the code or the GTIN of a group above the tag, or begin the UID of
-    /// an inlay. Case and accents make no difference. Any part of a text is found; of a UID four or
-    /// more of its first digits, of a long value the first 200 characters. A code such as
-    /// `SN-2026-0815` is also found without its separators.
+    /// an attribute, in the name, the code or the GTIN of a group above the tag, or in the UID of an
+    /// inlay. Case and accents make no difference. Any part of a text is found, of a long value in its
+    /// first 200 characters. A code such as `SN-2026-0815` is also found without its separators. Of a
+    /// UID any four or more digits in a row are found, with or without colons, dashes or spaces, eight
+    /// or more in either order of bytes.
     #[param(max_length = 200)]
     q: Option<String>,
     /// Only tags that lead to this experience, by themselves or by their group.
@@ -64,8 +65,8 @@ pub(crate) struct ListTags {
     /// code. `scans`: by number of taps. `last_scan`: by last tap; tags that were never tapped come
     /// first, or last if it descends. `attribute.KEY`: by the value of an attribute, own or of the
     /// nearest group; case and accents make no difference, of a long value the first 200 characters
-    /// count, and tags without a value come last in both directions. For at most 50,000 tags that
-    /// match. Tags that compare equal are ordered by id, in the same direction.
+    /// count, and tags without a value come last in both directions; each page of a million tags
+    /// takes a second or two. Tags that compare equal are ordered by id, in the same direction.
     #[param(
         required = false, value_type = String,
         pattern = "^-?(created|name|scans|last_scan|attribute\\.[A-Za-z0-9_.-]{1,64})$"

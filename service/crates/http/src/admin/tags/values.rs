@@ -74,7 +74,8 @@ pub(crate) struct CountedValues {
 
 /// Count the values of an attribute
 ///
-/// Counts the tags that match the filter. Tags without the attribute are not counted.
+/// Counts the tags that match the filter. Tags without the attribute are not counted. There are no
+/// further pages: tags with a rare value are found by a filter.
 #[utoipa::path(
     get, path = "/tags/values", tag = "tags", params(Counting, Filter, AttributeParams),
     responses((status = OK, body = CountedValues), Invalid, Common)

@@ -1,9 +1,9 @@
 //! PICC data: UID and read counter, encrypted under the meta key (`NT4H2421Gx` section 9.3.4).
 
 use super::lrp::{Lrp, PICC_KEY};
+use super::session;
 use crate::Uid;
 use crate::key::AesKey;
-use crate::session;
 use crate::technology::Mode;
 use crate::template::{Field, Filled};
 

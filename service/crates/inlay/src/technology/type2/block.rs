@@ -14,7 +14,7 @@ pub enum Block {
     Filler,
     /// The terminator: nothing follows.
     End,
-    /// The message.
+    /// The NDEF message of the chip.
     Message {
         /// Index of the message's first byte.
         from: usize,

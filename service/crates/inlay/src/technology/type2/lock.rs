@@ -24,7 +24,7 @@ pub struct LockLayout {
 /// The lock information behind the data area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// It was read.
+    /// The chip answered with its lock pages.
     Read {
         /// Lock bits of the pages from 16 on.
         bits: u16,

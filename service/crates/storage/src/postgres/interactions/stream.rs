@@ -9,7 +9,7 @@ use domain::webhook::TapHappening;
 
 /// Settled taps. The query only searches partitions that can have such rows: an id is reserved at
 /// most a minute before its tap, and an hour is 3,600 seconds of ids.
-static AFTER: LazyLock<String> = LazyLock::new(|| after("i.seq < (SELECT told_before())"));
+static AFTER: LazyLock<String> = LazyLock::new(|| after("i.seq < (SELECT settled_before())"));
 /// All taps, including those before which further ones may still appear.
 static UNSETTLED: LazyLock<String> = LazyLock::new(|| after("TRUE"));
 

@@ -30,7 +30,7 @@ pub(super) const OURS: Functions<'static> = Functions {
         "make_partition",
         "reserve_interactions",
         "interaction_of",
-        "told_before",
+        "settled_before",
         "keys_expired_to",
         "expire_keys",
         "look_again",
@@ -296,7 +296,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "d3c3e6cb3c5913305cb479ec4b4f8d1d1e3f975badc6f5d1b6be49afb82e93b3";
+    const DIGEST: &str = "eb42f23d899bf99d40f6fd7d1a1ca29647c39dfae9f4cb03bf627d64d38fff8d";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {

@@ -16,6 +16,7 @@ const FIRST: &str = concat!(
     include_str!("../../../../../migrations/postgres/V1/encoding.sql"),
     include_str!("../../../../../migrations/postgres/V1/webhooks.sql"),
     include_str!("../../../../../migrations/postgres/V1/notifications.sql"),
+    include_str!("../../../../../migrations/postgres/V1/certificates.sql"),
 );
 
 /// The migrations to version 1, 2 and so on. A release only appends to them.

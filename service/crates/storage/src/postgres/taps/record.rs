@@ -13,7 +13,7 @@ use crate::postgres::node::{Attempts, Node};
 use crate::postgres::row::{self, column};
 use crate::postgres::session::{Parameters, Session};
 use crate::value::Columns as _;
-use domain::id::{InlayId, InteractionId, UrlTemplateId};
+use domain::id::{GroupId, InlayId, InteractionId, UrlTemplateId};
 use domain::interaction::{
     Claim, CounterRule, NewInteraction, Reason, Recorded, Returning, Verdict,
 };
@@ -136,6 +136,7 @@ struct Columns<'a> {
     systems: Vec<Option<&'static str>>,
     languages: Vec<Option<&'a str>>,
     groups: Vec<Option<i32>>,
+    recalls: Vec<Option<i64>>,
     /// For taps that are, as far as known, the first at a URL template's address: the template's
     /// id.
     first_at_template: Vec<Option<i64>>,
@@ -202,6 +203,7 @@ impl<'a> Columns<'a> {
             systems: column(taps, |tap| tap.traits.system.map(OperatingSystem::as_str)),
             languages: column(taps, |tap| tap.traits.language.as_deref()),
             groups: column(taps, |tap| tap.traits.group.map(i32::from)),
+            recalls: column(taps, |tap| tap.recalled_by.map(GroupId::get)),
             first_at_template: column(taps, |tap| tap.first_at_template.map(UrlTemplateId::get)),
             test_origins: column(taps, NewInteraction::test_origin),
         }
@@ -239,6 +241,7 @@ impl<'a> Columns<'a> {
             &self.systems,
             &self.languages,
             &self.groups,
+            &self.recalls,
         ];
         let is_ordinary = self.first_at_template.iter().all(Option::is_none)
             && self.test_origins.iter().all(Option::is_none);
@@ -256,10 +259,10 @@ impl<'a> Columns<'a> {
 /// commit notes that.
 const RECORD_AND_NOTE: &str = "WITH tap AS MATERIALIZED (
         SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-        $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
+        $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
     ), first AS (
         SELECT template, min(recorded_at) AS at
-        FROM unnest($3::BIGINT[], $26::BIGINT[]) AS t (interaction, template) JOIN tap USING (interaction)
+        FROM unnest($3::BIGINT[], $27::BIGINT[]) AS t (interaction, template) JOIN tap USING (interaction)
         WHERE template IS NOT NULL GROUP BY template
     ), untapped AS MATERIALIZED (
         SELECT id, first.at FROM url_templates JOIN first ON id = template
@@ -270,7 +273,7 @@ const RECORD_AND_NOTE: &str = "WITH tap AS MATERIALIZED (
     ), tests AS (
         INSERT INTO test_taps (tap_id, tag_id, experience_id, hour, reason, origin)
         SELECT interaction, tag, experience, recorded_at / 3600000, why, origin
-        FROM unnest($3::BIGINT[], $4::BIGINT[], $13::BIGINT[], $27::TEXT[]) AS t (interaction, tag, experience, origin)
+        FROM unnest($3::BIGINT[], $4::BIGINT[], $13::BIGINT[], $28::TEXT[]) AS t (interaction, tag, experience, origin)
             JOIN tap USING (interaction)
         WHERE origin IS NOT NULL
         -- They are there if the answer was lost and the taps are sent again.
@@ -279,4 +282,4 @@ const RECORD_AND_NOTE: &str = "WITH tap AS MATERIALIZED (
     SELECT * FROM tap";
 
 const RECORD: &str = "SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
+    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)";

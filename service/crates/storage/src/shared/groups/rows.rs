@@ -1,4 +1,4 @@
-//! Rows of groups.
+//! Converts rows of groups into domain types.
 
 use crate::StorageError;
 use crate::search::{fold, with_codes};

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{COLUMNS, FROM, STORED, UPDATE, read, store, values_of};
+use super::{COLUMNS, FROM, STORED, UPDATE, read, search, store, values_of};
 use crate::shared::{self, Query, Transaction, counters, unlisted, url_templates};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{CachedPart, Conflict, Invalid, StorageError};
@@ -182,6 +182,8 @@ pub(in crate::shared) async fn put_all(
     for inlay in new {
         started.push((id_of(inlay, &ids)?, used(inlay)));
     }
+    let new: Vec<_> = started.iter().map(|(id, _)| *id).collect();
+    search::index(tx, &new).await?;
     counters::start(tx, &started).await?;
     for inlay in inlays {
         // A deleted inlay that is restored.

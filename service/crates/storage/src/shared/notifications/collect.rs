@@ -176,9 +176,15 @@ pub(super) async fn message(
             tx.execute(sql, &values![new.id, *until]).await?;
         }
     }
+    let alerts = match &new.cause {
+        MessageCause::Alerts { alerts, .. } => alerts.as_slice(),
+        MessageCause::Period { .. } => &[],
+    };
+    let alerts = super::json(&alerts)?;
     let now = tx.now();
-    let sql = "INSERT INTO notification_messages (notification_id, at, subject, text, html, chart)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
+    let sql = "INSERT INTO notification_messages
+             (notification_id, at, subject, text, html, chart, alerts)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
     let message = &new.message;
     let values = values![
         new.id,
@@ -187,6 +193,7 @@ pub(super) async fn message(
         &message.text,
         &message.html,
         message.chart.as_ref(),
+        alerts,
     ];
     let id: i64 = tx.write_one(sql, &values).await?.take()?;
     let rows = state.fields.channel.recipients().into_iter();

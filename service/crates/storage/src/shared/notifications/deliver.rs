@@ -2,7 +2,7 @@
 
 use crate::shared::{Query, Transaction};
 use crate::value::{Row, Value, values};
-use crate::{ClaimedMessage, DeliveryEnd, Lane, StorageError, Tried};
+use crate::{ClaimedMessage, DeliveryEnd, JoinedMail, Lane, StorageError, Tried};
 use domain::clock::Timestamp;
 use domain::notification::{LEASE, Message};
 
@@ -38,16 +38,28 @@ pub(super) async fn claim(
     let waits = waits_in(lane);
     let sql = format!(
         "SELECT d.id, d.notification_id, d.message_id, m.at, d.recipient, n.chat, m.subject, m.text,
-             m.html, m.chart, d.attempts + 1
+             m.html, m.chart, d.attempts + 1, m.alerts, n.fields
          FROM notification_deliveries d
              JOIN notification_messages m ON m.id = d.message_id
              JOIN notifications n ON n.id = d.notification_id
          WHERE {waits} AND d.next_at <= ?1 ORDER BY d.next_at, d.id LIMIT ?2"
     );
     let found = tx.query(&sql, &values![now, Value::limit(limit)]).await?;
-    let claimed = found.into_iter().map(read);
-    let claimed: Vec<ClaimedMessage> = claimed.collect::<Result<_, _>>()?;
-    let leased = Value::list(claimed.iter().map(|one| one.delivery));
+    let mut claimed: Vec<ClaimedMessage> = Vec::new();
+    for row in found {
+        let mut one = read(row)?;
+        let mut joined = claimed.iter().flat_map(|earlier| &earlier.joined);
+        if joined.any(|mail| mail.delivery == one.delivery) {
+            continue;
+        }
+        one.joined = joined_to(tx, &one, now).await?;
+        claimed.push(one);
+    }
+    let leased = claimed.iter().flat_map(|one| {
+        let joined = one.joined.iter().map(|mail| mail.delivery);
+        joined.chain([one.delivery])
+    });
+    let leased = Value::list(leased);
     let sql = "UPDATE notification_deliveries
          SET attempts = attempts + 1, next_at = ?2, may_have_gone = TRUE WHERE id IN ids(?1)";
     tx.execute(sql, &values![leased, now.plus(LEASE)]).await?;
@@ -69,10 +81,52 @@ fn read(mut row: Row) -> Result<ClaimedMessage, StorageError> {
             chart: row.take()?,
         },
         attempt: row.take()?,
+        alerts: row.json("message")?,
+        fields: row.json("notification")?,
+        joined: Vec::new(),
     })
 }
 
-pub(super) async fn finish(tx: &mut dyn Transaction, tried: &Tried) -> Result<(), StorageError> {
+/// The mails with alerts that waited for the same recipient as `one`, which is such a mail: a mailbox
+/// that was full for days gets a digest, and a server one attempt. A mail's first attempt is its own,
+/// so that only mails that failed before wait together. There is at most one for each hour of five
+/// days.
+async fn joined_to(
+    tx: &mut dyn Transaction,
+    one: &ClaimedMessage,
+    now: Timestamp,
+) -> Result<Vec<JoinedMail>, StorageError> {
+    if one.recipient.is_empty() || one.alerts.is_empty() || one.attempt == 1 {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT d.id, d.message_id, m.at, d.attempts + 1, m.alerts
+         FROM notification_deliveries d JOIN notification_messages m ON m.id = d.message_id
+         WHERE d.notification_id = ?1 AND d.waits AND d.recipient = ?2 AND d.id <> ?3
+             AND d.attempts > 0 AND (d.next_at <= ?4 OR NOT d.may_have_gone)
+             AND m.alerts <> '[]'
+         ORDER BY d.id";
+    let values = values![one.notification, &one.recipient, one.delivery, now];
+    let found = tx.query(sql, &values).await?;
+    let joined = found.into_iter().map(|mut row| {
+        Ok(JoinedMail {
+            delivery: row.take()?,
+            message_id: row.take()?,
+            at: row.take()?,
+            attempt: row.take()?,
+            alerts: row.json("message")?,
+        })
+    });
+    joined.collect()
+}
+
+pub(super) async fn finish(tx: &mut dyn Transaction, tried: &[Tried]) -> Result<(), StorageError> {
+    for one in tried {
+        finish_one(tx, one).await?;
+    }
+    Ok(())
+}
+
+async fn finish_one(tx: &mut dyn Transaction, tried: &Tried) -> Result<(), StorageError> {
     let (waits, unsure, next_at, error) = match &tried.end {
         DeliveryEnd::Delivered => (false, false, Timestamp::default(), None),
         DeliveryEnd::Again { at, error, unsure } => (true, *unsure, *at, Some(error)),

@@ -1,6 +1,6 @@
 //! Former slugs of tags.
 
-use super::{search, whole};
+use super::{named, search, whole};
 use crate::conflict::FORMER_SLUGS_MAX;
 use crate::shared::Transaction;
 use crate::value::values;
@@ -19,6 +19,7 @@ pub(super) async fn replace(
     if before == after {
         return Ok(());
     }
+    named::void_alike(tx, &[after.as_str()]).await?;
     let sql = "DELETE FROM former_slugs WHERE slug = ?1";
     tx.execute(sql, &values![after.as_str()]).await?;
     let sql = "SELECT count(*) FROM former_slugs WHERE tag_id = ?1";

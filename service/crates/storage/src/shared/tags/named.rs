@@ -1,8 +1,9 @@
-//! The tag that a text names which is no tag's present slug.
+//! The tag that a text names which is no tag's present slug, and slugs that are the same but for
+//! case.
 
-use crate::shared::Query;
-use crate::value::{Row, values};
-use crate::{NamedTag, StorageError};
+use crate::shared::{Query, Transaction};
+use crate::value::{Row, Value, values};
+use crate::{CachedPart, NamedTag, StorageError};
 use domain::id::TagId;
 use domain::tag::Slug;
 
@@ -20,6 +21,25 @@ const NAMED: &str = "
     UNION ALL SELECT slug, tag_id FROM former_slugs WHERE lower(slug) = ?2 AND slug <> lower(slug)
     LIMIT 103";
 
+/// Whether no other slug, present or former, is the same as that of a tag in the alias `t` but for
+/// case. A slug in lower case has no twin in lower case, because slugs are unique.
+pub(crate) const IS_ONLY_SPELLING: &str = "
+    NOT EXISTS (SELECT 1 FROM tags o
+        WHERE lower(o.slug) = lower(t.slug) AND o.slug <> lower(o.slug) AND o.id <> t.id)
+    AND NOT EXISTS (SELECT 1 FROM former_slugs f
+        WHERE lower(f.slug) = lower(t.slug) AND f.slug <> lower(f.slug))
+    AND (t.slug = lower(t.slug)
+        OR NOT EXISTS (SELECT 1 FROM tags o WHERE o.slug = lower(t.slug))
+            AND NOT EXISTS (SELECT 1 FROM former_slugs f WHERE f.slug = lower(t.slug)))";
+
+/// The tags that have or had a slug which is one of `?1` but for case. `?1` is in lower case; `?2`
+/// has those of it whose slugs have capitals.
+const ALIKE: &str = "
+    SELECT id FROM tags WHERE lower(slug) IN texts(?1) AND slug <> lower(slug)
+    UNION SELECT tag_id FROM former_slugs WHERE lower(slug) IN texts(?1) AND slug <> lower(slug)
+    UNION SELECT id FROM tags WHERE slug IN texts(?2)
+    UNION SELECT tag_id FROM former_slugs WHERE slug IN texts(?2)";
+
 /// The tag that `slug` names: the one that had it before, or else the only one that has or had it in
 /// another case.
 pub(crate) async fn named(
@@ -29,6 +49,27 @@ pub(crate) async fn named(
     let values = values![slug, slug.to_ascii_lowercase()];
     let found = db.query(NAMED, &values).await?.into_iter().map(read);
     Ok(decide(slug, found.collect::<Result<_, _>>()?))
+}
+
+/// Marks the tags as changed whose slugs stop being the only ones of their spelling, because tags
+/// are about to get these `slugs`: caches find them in any case.
+pub(super) async fn void_alike(
+    tx: &mut dyn Transaction,
+    slugs: &[&str],
+) -> Result<(), StorageError> {
+    let (mut all, mut of_capitals) = (Vec::new(), Vec::new());
+    for slug in slugs {
+        let lower = slug.to_ascii_lowercase();
+        if lower != *slug {
+            of_capitals.push(lower.clone());
+        }
+        all.push(lower);
+    }
+    let values = values![Value::list(all), Value::list(of_capitals)];
+    for mut row in tx.query(ALIKE, &values).await? {
+        tx.changes(Some(CachedPart::Tag(row.take()?)));
+    }
+    Ok(())
 }
 
 fn read(mut row: Row) -> Result<(Slug, TagId), StorageError> {

@@ -121,8 +121,8 @@ fn changes(
         },
         new: new.to_owned(),
     };
-    let is_told = class == PropertyClass::Variable && change.old.as_ref() != Some(&change.new);
-    is_told.then_some(change).into_iter().collect()
+    let is_update = class == PropertyClass::Variable && change.old.as_ref() != Some(&change.new);
+    is_update.then_some(change).into_iter().collect()
 }
 
 /// The audit log's name for a property, independent of the spelling in the request's path, because

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Written, erased, former, search, whole};
+use super::{Written, erased, former, named, search, whole};
 use crate::shared::webhooks::outbox;
 use crate::shared::{self, Query, Transaction, callers, groups};
 use crate::tags::SlugOwner;
@@ -273,6 +273,8 @@ pub(in crate::shared) async fn insert_rows(
     tags: &[&TagFields],
     simulated: bool,
 ) -> Result<Vec<TagId>, StorageError> {
+    let slugs: Vec<_> = tags.iter().map(|tag| tag.slug.as_str()).collect();
+    named::void_alike(tx, &slugs).await?;
     let now = Value::from(tx.now());
     let mut names = Vec::new();
     let mut rows = Vec::with_capacity(tags.len());

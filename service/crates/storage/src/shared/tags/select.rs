@@ -158,11 +158,12 @@ impl Select {
                 let tags = self.bind(Value::list(tags));
                 format!("({in_text} OR t.id IN ids({tags}))")
             }
-            Elsewhere::Uids([first, last]) => {
-                let (first, last) = (self.bind(first.clone()), self.bind(last.clone()));
+            Elsewhere::Uids(part) => {
+                let dialect = self.source.dialect();
+                let is_in_uid = part.is_in_uid(dialect, |text| self.bind(text));
                 format!(
                     "({in_text} OR EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id
-                      AND i.deleted_at IS NULL AND i.uid BETWEEN {first} AND {last}))"
+                      AND i.deleted_at IS NULL AND {is_in_uid}))"
                 )
             }
         };
@@ -343,6 +344,7 @@ mod tests {
 
     use super::*;
     use crate::shared::dialect::Dialect;
+    use crate::shared::inlays::UidPart;
     use crate::shared::tags::in_groups::InGroups;
 
     fn plan(connection: &Connection, list: &TagList, wanted: &Wanted, source: Source) -> String {
@@ -439,7 +441,7 @@ mod tests {
             found.contains("SEARCH t USING INTEGER PRIMARY KEY"),
             "{found}"
         );
-        let many = word(Elsewhere::Uids([vec![4, 0xde], vec![4, 0xde, 0xff]]));
+        let many = word(Elsewhere::Uids(UidPart::of("04de").unwrap()));
         let found = plan_of(many, Source::ById);
         assert!(found.contains("USING INDEX tags_by_id (id>?)"), "{found}");
         assert!(found.contains("SEARCH i USING INDEX inlays_tag"), "{found}");

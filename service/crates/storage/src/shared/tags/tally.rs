@@ -16,7 +16,7 @@ use domain::scope::Reach;
 /// of which each tag has another value has no frequent ones.
 const ITEMS: usize = 20_000;
 
-/// The parts in which all tags that match a filter are counted.
+/// The parts in which all tags that match a filter are counted or read.
 pub(super) struct Parts<'a> {
     filter: &'a TagFilter,
     wanted: Wanted,
@@ -52,9 +52,14 @@ impl<'a> Parts<'a> {
         spread(self.number())
     }
 
+    /// Selects the tags of all parts.
+    pub(super) fn select_all(&self, reach: &Reach) -> Select {
+        Select::new(self.filter, &self.wanted, reach, self.source.clone())
+    }
+
     /// Selects the tags of a part.
     pub(super) fn select(&self, reach: &Reach, part: u64) -> Select {
-        let mut select = Select::new(self.filter, &self.wanted, reach, self.source.clone());
+        let mut select = self.select_all(reach);
         if self.ranges.is_some() {
             select.range(part);
         }

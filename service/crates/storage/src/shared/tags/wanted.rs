@@ -10,20 +10,13 @@ use super::in_groups::InGroups;
 use super::search::{BETWEEN, VALUE_SEARCHED, searched};
 use crate::search;
 use crate::shared::Query;
-use crate::value::values;
+use crate::shared::inlays::UidPart;
 use crate::{StorageError, TagFilter};
 use domain::id::{GroupId, TagId};
 use domain::tag::PropertyKey;
 
-/// Fewest digits of a UID. Fewer are a number rather than a UID, and chips of one manufacturer have
-/// the same first digits.
-const UID_DIGITS: usize = 4;
-
-/// Most digits of a UID, which has at most ten bytes.
-const UID_DIGITS_MAX: usize = 20;
-
-/// Most inlays whose tags are looked up before the tags are selected. If a UID begins with the word
-/// in more of them, each tag is asked for its inlays instead.
+/// Most inlays whose tags are looked up before the tags are selected. If the word is a part of more
+/// UIDs, each tag is asked for its inlays instead.
 const INLAYS: usize = 1_000;
 
 /// Most tags in groups that are worth sorting. A walk along all tags soon finds some of more.
@@ -58,16 +51,13 @@ pub(super) struct Others {
 /// The tags that a word finds without their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Elsewhere {
-    /// None.
+    /// The word finds no further tags.
     Nowhere,
-    /// These few.
+    /// Few enough tags to list them.
     Tags(Vec<TagId>),
-    /// Those with an inlay whose UID is in this range, too many to list.
-    Uids(Uids),
+    /// Those with an inlay whose UID has this part, too many to list.
+    Uids(UidPart),
 }
-
-/// The UIDs that begin with some digits: a first and a last one, both included.
-pub(super) type Uids = [Vec<u8>; 2];
 
 /// An attribute that must have one of some values.
 #[derive(Clone, Debug)]
@@ -85,8 +75,8 @@ impl Wanted {
     pub(super) async fn of(db: &mut dyn Query, filter: &TagFilter) -> Result<Self, StorageError> {
         let mut words = Vec::new();
         for text in search::words(filter.q.as_deref().unwrap_or_default()) {
-            let elsewhere = match uids(&text) {
-                Some(uids) => on_tags(db, uids).await?,
+            let elsewhere = match UidPart::of(&text) {
+                Some(part) => on_tags(db, part).await?,
                 None => Elsewhere::Nowhere,
             };
             let groups = InGroups::named(db, &text).await?;
@@ -169,46 +159,12 @@ fn whole(value: &str) -> String {
         .collect()
 }
 
-/// The UIDs that begin with a word; `None` if it is no beginning of a UID.
-fn uids(word: &str) -> Option<Uids> {
-    let digits = word.replace(':', "");
-    let is_uid = (UID_DIGITS..=UID_DIGITS_MAX).contains(&digits.len());
-    if !is_uid || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let mut first = digits.clone();
-    if first.len() % 2 == 1 {
-        first.push('0');
-    }
-    // Longer than any UID, so that it comes after all that begin with these digits.
-    let last = format!("{digits:f<0$}", UID_DIGITS_MAX + 2);
-    let bytes = |digits: &str| base16ct::mixed::decode_vec(digits).ok();
-    Some([bytes(&first)?, bytes(&last)?])
-}
-
-/// The tags with these UIDs.
-async fn on_tags(db: &mut dyn Query, uids: Uids) -> Result<Elsewhere, StorageError> {
-    // The limit counts inlays without a tag, too, so that few rows are read however many there are.
-    let sql = "SELECT i.tag_id, i.deleted_at IS NULL FROM inlays i
-         WHERE i.uid BETWEEN ?1 AND ?2 LIMIT ?3";
-    let [first, last] = &uids;
-    let limit = INLAYS as u64 + 1;
-    let found = db.query(sql, &values![first, last, limit]).await?;
-    if found.len() > INLAYS {
-        return Ok(Elsewhere::Uids(uids));
-    }
-    let mut tags = Vec::new();
-    for mut row in found {
-        if let (Some(tag), true) = (row.take::<Option<TagId>>()?, row.take()?) {
-            tags.push(tag);
-        }
-    }
-    tags.sort_unstable();
-    tags.dedup();
-    Ok(if tags.is_empty() {
-        Elsewhere::Nowhere
-    } else {
-        Elsewhere::Tags(tags)
+/// The tags with a part of a UID.
+async fn on_tags(db: &mut dyn Query, part: UidPart) -> Result<Elsewhere, StorageError> {
+    Ok(match part.tags(db, INLAYS).await? {
+        None => Elsewhere::Uids(part),
+        Some(tags) if tags.is_empty() => Elsewhere::Nowhere,
+        Some(tags) => Elsewhere::Tags(tags),
     })
 }
 
@@ -222,24 +178,5 @@ mod tests {
         assert_eq!(whole(""), "\u{1f}\u{1f}");
         let long = "x".repeat(VALUE_SEARCHED + 1);
         assert_eq!(whole(&long), format!("\u{1f}{}", &long[1..]));
-    }
-
-    #[test]
-    fn a_uid_begins_with_four_hexadecimal_digits_or_more() {
-        for word in ["04d", "04d:", "bottle", "04de5g", "04de5f1e:aabbccddeeff0"] {
-            assert_eq!(uids(word), None, "{word}");
-        }
-        let bytes = |first: &[u8]| {
-            let mut last = first.to_vec();
-            last.resize(11, 0xff);
-            Some([first.to_vec(), last])
-        };
-        assert_eq!(uids("04de"), bytes(&[0x04, 0xde]));
-        assert_eq!(uids("04:de:5f:1e"), bytes(&[0x04, 0xde, 0x5f, 0x1e]));
-        let [first, last] = uids("04de5").unwrap();
-        assert_eq!(first, [0x04, 0xde, 0x50]);
-        assert_eq!(last[..3], [0x04, 0xde, 0x5f]);
-        let [first, last] = uids("ffffffffffffffffffff").unwrap();
-        assert!(first < last);
     }
 }

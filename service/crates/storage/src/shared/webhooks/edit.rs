@@ -59,8 +59,8 @@ async fn begin(
             "(SELECT coalesce(max(id), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
         }
         // Taps answered before this transaction began have a lower number, taps after its commit a
-        // higher one. `told_before` would not work: any writer in any database of the server holds
-        // it back, and earlier taps would be sent.
+        // higher one. `settled_before` would not work: any writer in any database of the server
+        // holds it back, and earlier taps would be sent.
         Dialect::Postgres => {
             "pg_current_xact_id()::TEXT::BIGINT, 0, pg_current_xact_id()::TEXT::BIGINT, 0"
         }

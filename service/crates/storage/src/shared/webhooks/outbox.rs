@@ -123,7 +123,7 @@ pub(super) async fn after(
         }
         Dialect::Postgres => {
             "SELECT seq, id, id, at, type, tag_id, experience_id, simulated, data FROM outbox
-             WHERE (seq, id) > (?1, ?2) AND seq < told_before() ORDER BY seq, id LIMIT ?3"
+             WHERE (seq, id) > (?1, ?2) AND seq < settled_before() ORDER BY seq, id LIMIT ?3"
         }
     };
     let found = db
@@ -147,15 +147,15 @@ pub(super) async fn after(
         })
     });
     let mut events: Vec<OutboxEvent> = events.collect::<Result<_, _>>()?;
-    let told: Vec<_> = events.iter().filter_map(submission).collect();
-    if told.is_empty() {
+    let ids: Vec<_> = events.iter().filter_map(submission).collect();
+    if ids.is_empty() {
         return Ok(events);
     }
-    let submissions = submissions::of_ids(db, &told).await?;
+    let submissions = submissions::of_ids(db, &ids).await?;
     for event in &mut events {
         if let Some(of) = submission(event) {
-            let told = submissions.iter().find(|one| one.id == of);
-            event.data = told.map(|one| {
+            let found = submissions.iter().find(|one| one.id == of);
+            event.data = found.map(|one| {
                 let mut data = object(one);
                 // Only saved submissions have events, so this member is always empty.
                 data.shift_remove("not_saved");

@@ -1,17 +1,32 @@
-//! Copies the database before an upgrade changes it.
+//! Backs up the database before an upgrade changes it.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use super::{OpenError, beside};
+use crate::sqlite::place::{self, folder_of};
+use crate::sqlite::seal;
 use domain::clock::Timestamp;
 use domain::private_file;
 
-/// Copies the database before an upgrade changes it. A failed upgrade leaves the database as it
-/// was, so each attempt would make the same copy: it is kept only once.
+/// The name of a backup continues that of its database with this, the version and [`AT`].
+const FROM: &str = ".before-upgrade-from-";
+/// Between the version in the name of a backup, and its time in seconds.
+const AT: &str = "-at-";
+
+/// Why a backup failed, in words of the system or of SQLite.
+type Failure = Box<dyn Error>;
+
+/// Copies the database before an upgrade changes it, and checks the copy. A failed upgrade leaves
+/// the database as it was, so each attempt would make the same copy: it is kept only once.
+///
+/// # Errors
+///
+/// [`OpenError::NotBackedUp`]; no part of a copy stays.
 pub(super) fn back_up(
     connection: &Connection,
     path: &Path,
@@ -19,42 +34,120 @@ pub(super) fn back_up(
     now: Timestamp,
 ) -> Result<(), OpenError> {
     let draft = beside(path, ".before-upgrade.new");
-    let io = |error| OpenError::Io(draft.clone(), error);
-    match std::fs::remove_file(&draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
-        _ => {}
+    let failed = |why: Failure| OpenError::NotBackedUp(path.to_owned(), why.to_string());
+    let kept = check_space(path, place::free_space(path))
+        .and_then(|()| make(connection, &draft))
+        .and_then(|()| keep(&draft, path, version, now));
+    if kept.is_err() {
+        // A full disk must not stay full. The first error matters more than this one.
+        let _ = remove(&draft);
     }
-    private_file::create_empty(&draft).map_err(io)?;
-    connection.execute("VACUUM INTO ?1", [draft.to_string_lossy()])?;
-    let beginning = format!(".before-upgrade-from-{version}-at-");
-    let kept = if let Some(same) = same_content(&draft, path, &beginning).map_err(io)? {
-        std::fs::remove_file(&draft).map_err(io)?;
-        same
-    } else {
-        File::open(&draft)
-            .and_then(|copy| copy.sync_all())
-            .map_err(io)?;
-        let suffix = format!("{beginning}{}", now.unix_seconds());
-        let name = private_file::unused_name(path, &suffix, private_file::is_there);
-        private_file::rename_new(&draft, &name).map_err(io)?;
-        private_file::sync_folder_of(&name).map_err(io)?;
-        name
-    };
+    let kept = kept.map_err(failed)?;
     tracing::info!(
-        "the database is being upgraded; {} is a copy from before",
+        "the database is being upgraded; {} is a backup from before",
         kept.display()
     );
     Ok(())
+}
+
+/// The newest backup beside the database at `path` that a program can open which knows the versions
+/// up to `known`.
+pub(super) fn backup_of(path: &Path, known: u32) -> Option<PathBuf> {
+    let beginning = beside(path, FROM);
+    let beginning = beginning.file_name()?.to_str()?;
+    let backups = std::fs::read_dir(folder_of(path)).ok()?.filter_map(|file| {
+        let file = file.ok()?;
+        let name = file.file_name();
+        let (version, at) = name.to_str()?.strip_prefix(beginning)?.split_once(AT)?;
+        let version: u32 = version.parse().ok()?;
+        // Several of one second have a number behind it.
+        let (seconds, number) = at.split_once('-').unwrap_or((at, "1"));
+        let at: (i64, u32) = (seconds.parse().ok()?, number.parse().ok()?);
+        (version <= known).then(|| (version, at, file.path()))
+    });
+    backups.max().map(|(.., backup)| backup)
+}
+
+/// Refuses to begin if the disk has less room than the database takes: a copy that fills it would
+/// stop the former version, too.
+fn check_space(path: &Path, free: Option<u64>) -> Result<(), Failure> {
+    /// Bytes in a megabyte.
+    const MB: u64 = 1_000_000;
+    let log = beside(path, "-wal").metadata();
+    let needed = path.metadata()?.len() + log.map_or(0, |log| log.len());
+    match free {
+        Some(free) if free < needed => Err(format!(
+            "it needs {} MB on the disk, and {} MB are free",
+            needed.div_ceil(MB),
+            free / MB
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a copy with a checksum to `draft`.
+fn make(connection: &Connection, draft: &Path) -> Result<(), Failure> {
+    remove(draft)?;
+    private_file::create_empty(draft)?;
+    connection.execute("VACUUM INTO ?1", [draft.to_string_lossy()])?;
+    check(connection, draft)?;
+    let mut copy = File::options().read(true).write(true).open(draft)?;
+    seal::append(&mut copy, None)?;
+    Ok(copy.sync_all()?)
+}
+
+/// Checks each page of the copy, and that its tables have as many rows as those of the database.
+fn check(connection: &Connection, draft: &Path) -> Result<(), Failure> {
+    let copy = Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let verdict: String = copy.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(verdict.into());
+    }
+    let mut tables = connection.prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )?;
+    let tables = tables.query_map([], |row| row.get(0))?;
+    for table in tables {
+        let table: String = table?;
+        if count(connection, &table)? != count(&copy, &table)? {
+            return Err(format!("the copy has other rows in its table {table}").into());
+        }
+    }
+    Ok(())
+}
+
+fn count(connection: &Connection, table: &str) -> rusqlite::Result<u64> {
+    let sql = format!("SELECT count(*) FROM \"{table}\"");
+    connection.query_row(&sql, [], |row| row.get(0))
+}
+
+/// Gives the copy its name, unless there is the same one already. Returns the name.
+fn keep(draft: &Path, path: &Path, version: u32, now: Timestamp) -> Result<PathBuf, Failure> {
+    let beginning = format!("{FROM}{version}{AT}");
+    if let Some(same) = same_content(draft, path, &beginning)? {
+        std::fs::remove_file(draft)?;
+        return Ok(same);
+    }
+    let suffix = format!("{beginning}{}", now.unix_seconds());
+    let name = private_file::unused_name(path, &suffix, private_file::is_there);
+    private_file::rename_new(draft, &name)?;
+    private_file::sync_folder_of(&name)?;
+    Ok(name)
+}
+
+fn remove(draft: &Path) -> io::Result<()> {
+    match std::fs::remove_file(draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The file next to `path` whose name continues with `beginning`, if its content equals that of
 /// `copy`.
 fn same_content(copy: &Path, path: &Path, beginning: &str) -> io::Result<Option<PathBuf>> {
     let beginning = beside(path, beginning);
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    for entry in std::fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+    for entry in std::fs::read_dir(folder_of(path))? {
         let candidate = entry?.path();
         let is_one = candidate
             .file_name()
@@ -110,10 +203,46 @@ mod tests {
 
         back_up(&connection, &path, 1, Timestamp::from_millis(5_000)).unwrap();
         let copy = folder.path().join("tapdesk.db.before-upgrade-from-1-at-5");
+        seal::check_backup(&copy).unwrap();
         assert_eq!(examine(&copy).unwrap().format, newest_known());
         let copy = Connection::open(copy).unwrap();
         assert_eq!(read(&copy), read(&connection));
         assert_eq!(schema(&copy), schema(&connection));
+    }
+
+    #[test]
+    fn a_disk_with_less_room_than_the_database_takes_gets_no_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tapdesk.db");
+        std::fs::write(&path, [0; 3_000]).unwrap();
+        std::fs::write(beside(&path, "-wal"), [0; 2_000]).unwrap();
+        let refused = check_space(&path, Some(4_999)).unwrap_err().to_string();
+        assert_eq!(refused, "it needs 1 MB on the disk, and 0 MB are free");
+        for enough in [Some(5_000), None] {
+            check_space(&path, enough).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_the_newest_backup_that_this_program_can_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tapdesk.db");
+        assert_eq!(backup_of(&path, 9), None);
+        for name in [
+            "tapdesk.db.before-upgrade-from-1-at-30",
+            "tapdesk.db.before-upgrade-from-2-at-5",
+            "tapdesk.db.before-upgrade-from-2-at-5-2",
+            "tapdesk.db.before-upgrade-from-3-at-4",
+            "tapdesk.db.before-upgrade-from-2-at-later",
+            "tapdesk.db.before-upgrade.new",
+            "other.db.before-upgrade-from-2-at-50",
+        ] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        for (known, name) in [(1, "1-at-30"), (2, "2-at-5-2"), (4, "3-at-4")] {
+            let expected = beside(&path, &format!("{FROM}{name}"));
+            assert_eq!(backup_of(&path, known), Some(expected));
+        }
     }
 
     #[test]

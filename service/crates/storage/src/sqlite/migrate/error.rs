@@ -42,7 +42,7 @@ pub enum OpenError {
     /// A newer version of this program created the database.
     #[error(
         "{} was made by a newer Tapdesk (format {found}, this one knows {known}). \
-         It was left as it is; use the newer version.", .path.display()
+         It was left as it is; use the newer version{}.", .path.display(), way_back(.path, .backup.as_deref())
     )]
     Newer {
         /// The path of the database file.
@@ -51,7 +51,15 @@ pub enum OpenError {
         found: u32,
         /// The newest schema version that this program knows.
         known: u32,
+        /// The backup beside the file from before its upgrade, if this program can open it.
+        backup: Option<PathBuf>,
     },
+    /// The database is older than this program, and could not be backed up before its upgrade.
+    #[error(
+        "{} was not upgraded and is as it was, because the backup before it failed: {}. Start again when that is \
+         solved; until then the former version can use it.", .0.display(), .1
+    )]
+    NotBackedUp(PathBuf, String),
     /// The file has several names (hard links).
     #[error(
         "{} has more than one name (hard links), and SQLite's log is beside only one of them. \
@@ -111,6 +119,18 @@ pub enum OpenError {
     Sqlite(#[source] rusqlite::Error),
 }
 
+/// The end of the sentence about a newer database: the command that restores its backup.
+fn way_back(path: &Path, backup: Option<&Path>) -> String {
+    backup.map_or_else(String::new, |backup| {
+        format!(
+            ", or go back to the backup from before its upgrade: tapdesk-service restore {} --database sqlite:{} \
+             --replace",
+            backup.display(),
+            path.display()
+        )
+    })
+}
+
 impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         if says_unfit(&error) {
@@ -135,7 +155,13 @@ impl OpenError {
             Self::Empty(_) => Self::Empty(path),
             Self::Foreign(_) => Self::Foreign(path),
             Self::Damaged(_, what) => Self::Damaged(path, what),
-            Self::Newer { found, known, .. } => Self::Newer { path, found, known },
+            // A backup of this name is beside the database, and not beside a copy of it.
+            Self::Newer { found, known, .. } => Self::Newer {
+                path,
+                found,
+                known,
+                backup: None,
+            },
             Self::Unfinished(_) => Self::Unfinished(path),
             Self::OtherSchema(_, what) => Self::OtherSchema(path, what),
             other => other,

@@ -8,17 +8,18 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use url::Url;
 
+use super::copy::backup_of;
 use super::{OpenError, beside, newest_known};
 use crate::backups::{CONTENT, SCHEDULE};
 use crate::catalogue::{Backend, missing};
-use crate::shared::audit;
 use crate::shared::notifications::attention;
+use crate::shared::{audit, certificates};
 use crate::sqlite::connection::APPLICATION_ID;
 use crate::sqlite::shared::row;
 use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::transfer::mark;
 use crate::value::Row;
-use crate::{BackupSchedule, Examination, NotificationTrouble, StorageError};
+use crate::{BackupSchedule, CertificateState, Examination, NotificationTrouble, StorageError};
 use domain::audit::{Check, Ends, Fault, Hash};
 use domain::clock::Timestamp;
 use domain::private_file;
@@ -81,6 +82,7 @@ pub(in crate::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError
             path: path.to_owned(),
             found: format,
             known,
+            backup: backup_of(path, known),
         });
     }
     let moved = transfer::mark_of(&connection).map_err(unlike_ours)?;
@@ -89,6 +91,7 @@ pub(in crate::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError
     }
     Ok(Examination {
         format,
+        is_older: format < known,
         wrapped_key: any_wrapped_key(&connection).map_err(unlike_ours)?,
         newest_at: newest_interaction(&connection).map_err(unlike_ours)?,
         missing_tables: if format == known {
@@ -118,6 +121,20 @@ pub fn notification_trouble(path: &Path, now: Timestamp) -> Result<NotificationT
     let since = attention::refused_since(now);
     let refused = rows_since(&connection, attention::REFUSED, since).map_err(failed)?;
     attention::trouble(notifications, refused).map_err(failed)
+}
+
+/// The states of the certificates in the database at `path`. It writes nothing, and the file's owner
+/// may use it meanwhile.
+pub fn certificate_states(path: &Path) -> Result<Vec<CertificateState>, OpenError> {
+    let failed = |error: StorageError| OpenError::Damaged(path.to_owned(), error.to_string());
+    let connection = open_read_only(path)?;
+    let mut statement = connection.prepare(certificates::STATES)?;
+    let mut found = statement.query([])?;
+    let mut rows = Vec::new();
+    while let Some(next) = found.next()? {
+        rows.push(row(next).map_err(failed)?);
+    }
+    certificates::states(rows).map_err(failed)
 }
 
 /// The rows of a statement with one time as its parameter.

@@ -10,7 +10,7 @@ use crate::shared::counters::{block, day, judge, show};
 use crate::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::sqlite::writer::Write;
 use domain::clock::Timestamp;
-use domain::id::{InlayId, InteractionId};
+use domain::id::{GroupId, InlayId, InteractionId};
 use domain::interaction::{Claim, CounterRule, NewInteraction, Recorded, Returning, Verdict};
 use domain::report::CountSpan;
 use domain::visitor::OperatingSystem;
@@ -191,8 +191,9 @@ fn insert_interaction(
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,
                  tech, experience_id, experience_version, client, country, returning_month, returning_day,
-                 key_issued, simulated, tamper, file_data, key_hash, url_digest, system, language, visitor_group)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+                 key_issued, simulated, tamper, file_data, key_hash, url_digest, system, language, visitor_group,
+                 recall_group_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
         )?
         .execute(rusqlite::params![
             id.get(),
@@ -220,6 +221,7 @@ fn insert_interaction(
             tap.traits.system.map(OperatingSystem::as_str),
             tap.traits.language,
             tap.traits.group,
+            tap.recalled_by.map(GroupId::get),
         ])?;
     Ok(())
 }

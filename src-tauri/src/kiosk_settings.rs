@@ -1,11 +1,15 @@
 //! The owner's choices for the kiosk. They are stored with the desktop's other choices, because
 //! they belong to this machine and not to the service.
 
+pub(crate) mod host;
+mod pin_hash;
+
 use serde::{Deserialize, Serialize};
 use tapdesk_service::field_error::FieldError;
+use tapdesk_service::id::GroupId;
 
-use super::allowed_hosts;
-use super::pin::PinHash;
+use self::host::parse_host;
+pub(crate) use self::pin_hash::PinHash;
 
 /// The owner's choices. A missing member gets its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +47,8 @@ pub struct Chosen {
     /// Hosts that visitors may see besides the service itself.
     pub hosts: Vec<String>,
     /// The group whose tags visitors may open, with all groups below it; `None` for all tags.
-    pub group_id: Option<i64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub group_id: Option<GroupId>,
     /// The URL that the attract page shows as a QR code.
     pub code: Option<String>,
     /// Whether the kiosk plays a sound when a tag is read.
@@ -120,16 +125,12 @@ impl Chosen {
         }
         let hosts = self.hosts.iter().filter(|host| !host.trim().is_empty());
         let mut hosts = hosts
-            .map(|host| allowed_hosts::parse_host(host))
+            .map(|host| parse_host(host))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|why| FieldError::of("hosts", why))?;
         hosts.sort();
         hosts.dedup();
         self.hosts = hosts;
-        if self.group_id.is_some_and(|group| group < 1) {
-            let why = "The id of a group is a number from 1 on.";
-            return Err(FieldError::of("group_id", why));
-        }
         self.code = self.code.filter(|code| !code.trim().is_empty());
         if let Some(code) = &self.code
             && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
@@ -193,13 +194,6 @@ mod tests {
                 },
             ),
             (
-                "group_id",
-                Chosen {
-                    group_id: Some(0),
-                    ..Chosen::default()
-                },
-            ),
-            (
                 "colour",
                 Chosen {
                     colour: Some("#fff;background:url(https://a.example)".to_owned()),
@@ -224,6 +218,14 @@ mod tests {
             let refused = wrong.checked().unwrap_err();
             assert_eq!(refused.field.as_deref(), Some(field), "{refused}");
         }
+    }
+
+    #[test]
+    fn the_id_of_a_group_is_a_number_from_1_on() {
+        let read = |text| serde_json::from_str::<Chosen>(text).map(|chosen| chosen.group_id);
+        assert_eq!(read(r#"{"group_id": 1}"#).unwrap(), Some(GroupId::new(1)));
+        let refused = read(r#"{"group_id": 0}"#).unwrap_err();
+        assert!(refused.to_string().contains("from 1 on"), "{refused}");
     }
 
     #[test]

@@ -5,22 +5,10 @@
 
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Dec, Aes128Enc};
-use cmac::{Cmac, Mac};
 
+use super::Mirrored;
 use crate::Uid;
-use crate::key::AesKey;
-use crate::technology::ntag424::Mirrored;
-
-/// The AES-CMAC of `input` (NIST SP 800-38B), 16 bytes.
-pub fn cmac(key: &AesKey, input: &[u8]) -> [u8; 16] {
-    #[cfg(any(test, feature = "effort"))]
-    super::effort::count(1 + input.len().div_ceil(16).max(1));
-    Cmac::<Aes128Enc>::new(key.expose().into())
-        .chain_update(input)
-        .finalize()
-        .into_bytes()
-        .into()
-}
+use crate::key::{AesKey, cmac};
 
 /// The purpose of a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +56,7 @@ pub(crate) fn odd_bytes(full: [u8; 16]) -> [u8; 8] {
 /// Decrypts file data in place, whole blocks, without padding (data sheet section 9.3.6).
 pub(crate) fn decrypt_file(session_key: &AesKey, mirrored: Mirrored, data: &mut [u8]) {
     #[cfg(any(test, feature = "effort"))]
-    super::effort::count(data.len() / 16);
+    crate::effort::count(data.len() / 16);
     let cipher = Aes128Dec::new(session_key.expose().into());
     let mut previous = file_iv(session_key, mirrored);
     for block in data.as_chunks_mut::<16>().0 {
@@ -111,7 +99,7 @@ pub(crate) fn encrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
 /// Decrypts PICC data, one block.
 pub(crate) fn decrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
     #[cfg(any(test, feature = "effort"))]
-    super::effort::count(1);
+    crate::effort::count(1);
     let mut block = Array::from(block);
     Aes128Dec::new(key.expose().into()).decrypt_block(&mut block);
     block.into()

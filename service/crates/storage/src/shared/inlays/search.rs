@@ -1,0 +1,144 @@
+//! Finds inlays by a part of their UID, as people read it from a label, a reader or a scanner. Both
+//! databases have an index of three-digit pieces of UIDs.
+
+use crate::StorageError;
+use crate::search::{self, containing};
+use crate::shared::dialect::Dialect;
+use crate::shared::{Query, Transaction};
+use crate::value::{Value, values};
+use domain::id::{InlayId, TagId};
+use inlay::Uid;
+
+/// Fewest digits of a part of a UID. Fewer are a number rather than a UID, and are in too many UIDs.
+const DIGITS: usize = 4;
+
+/// Fewest digits that are also looked for in the opposite order of bytes, in which some readers show
+/// a UID. Half of a UID is enough to tell the chips of a reel apart; fewer digits would only find
+/// further chips by chance.
+const REVERSED_DIGITS: usize = 8;
+
+/// Adds inlays to SQLite's index; a condition follows.
+pub(crate) const INDEX_INLAYS: &str =
+    "INSERT INTO inlays_search (rowid, uid) SELECT id, lower(hex(uid)) FROM inlays";
+
+/// Adds new inlays to SQLite's index. In PostgreSQL the index is part of the table.
+pub(super) async fn index(tx: &mut dyn Transaction, new: &[InlayId]) -> Result<(), StorageError> {
+    if tx.dialect() == Dialect::Sqlite && !new.is_empty() {
+        let sql = format!("{INDEX_INLAYS} WHERE id IN ids(?1)");
+        tx.execute(&sql, &values![Value::list(new)]).await?;
+    }
+    Ok(())
+}
+
+/// Digits that are in a UID: one or the other of these, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::shared) struct UidPart(Vec<String>);
+
+impl UidPart {
+    /// The part of a UID that a folded word of a search may be; `None` if it is none.
+    pub(in crate::shared) fn of(word: &str) -> Option<Self> {
+        let digits = word.replace([':', '-', ' '], "");
+        let is_part = (DIGITS..=2 * Uid::LENGTH).contains(&digits.len());
+        if !is_part || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        let bytes = digits.as_bytes().rchunks(2);
+        let reversed: String = bytes.flatten().copied().map(char::from).collect();
+        let is_read_backwards = digits.len() >= REVERSED_DIGITS && digits.len().is_multiple_of(2);
+        let mut parts = vec![digits];
+        if is_read_backwards && !parts.contains(&reversed) {
+            parts.push(reversed);
+        }
+        Some(Self(parts))
+    }
+
+    /// The condition that the UID of an inlay `i` has the part. `bind` adds a value to the statement
+    /// and returns its placeholder.
+    pub(in crate::shared) fn is_in_uid(
+        &self,
+        dialect: Dialect,
+        mut bind: impl FnMut(String) -> String,
+    ) -> String {
+        let parts = self.0.iter().map(|part| match dialect {
+            Dialect::Sqlite => format!("instr(lower(hex(i.uid)), {}) > 0", bind(part.clone())),
+            Dialect::Postgres => format!("encode(i.uid, 'hex') LIKE {}", bind(containing(part))),
+        });
+        format!("({})", parts.collect::<Vec<_>>().join(" OR "))
+    }
+
+    /// The tags of inlays whose UID has the part; `None` if more than `most` inlays have it.
+    pub(in crate::shared) async fn tags(
+        &self,
+        db: &mut dyn Query,
+        most: usize,
+    ) -> Result<Option<Vec<TagId>>, StorageError> {
+        let dialect = db.dialect();
+        let mut values = Vec::<Value<'_>>::new();
+        let mut bind = |value: Value<'static>| {
+            values.push(value);
+            format!("?{}", values.len())
+        };
+        let is_in_uid = self.is_in_uid(dialect, |text| bind(text.into()));
+        let from = match (dialect, self.pieces()) {
+            (Dialect::Sqlite, Some(pieces)) => {
+                let pieces = bind(pieces.into());
+                format!(
+                    "inlays_search s CROSS JOIN inlays i ON i.id = s.rowid
+                     WHERE inlays_search MATCH {pieces} AND"
+                )
+            }
+            _ => "inlays i WHERE".to_owned(),
+        };
+        // Inlays without a tag and deleted ones count for the limit, so that few rows are read
+        // however many there are.
+        let limit = bind(Value::limit(most + 1));
+        let sql =
+            format!("SELECT i.tag_id, i.deleted_at IS NULL FROM {from} {is_in_uid} LIMIT {limit}");
+        let found = db.query_once(&sql, &values).await?;
+        if found.len() > most {
+            return Ok(None);
+        }
+        let mut tags = Vec::new();
+        for mut row in found {
+            if let (Some(tag), true) = (row.take::<Option<TagId>>()?, row.take()?) {
+                tags.push(tag);
+            }
+        }
+        tags.sort_unstable();
+        tags.dedup();
+        Ok(Some(tags))
+    }
+
+    /// The query for SQLite's index.
+    fn pieces(&self) -> Option<String> {
+        let parts = self.0.iter().map(String::as_str);
+        search::pieces(&[parts.collect()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_to_fourteen_digits_are_a_part_of_a_uid_and_eight_are_read_in_both_orders() {
+        for word in ["04d", "04d:", "bottle", "04de5g", "04de5f1e:aabbccddeeff0"] {
+            assert_eq!(UidPart::of(word), None, "{word}");
+        }
+        for (word, parts) in [
+            ("c040", vec!["c040"]),
+            ("04:de:5f", vec!["04de5f"]),
+            ("04-de-5f-1", vec!["04de5f1"]),
+            ("04 de 5f 1e", vec!["04de5f1e", "1e5fde04"]),
+            ("04de5f1ea", vec!["04de5f1ea"]),
+            ("0102020102010201", vec![]),
+            ("04de5f1eacc040", vec!["04de5f1eacc040", "40c0ac1e5fde04"]),
+            ("12344312", vec!["12344312", "12433412"]),
+            ("12343412", vec!["12343412"]),
+        ] {
+            let expected = parts.iter().map(|part| (*part).to_owned()).collect();
+            let expected = (!parts.is_empty()).then_some(UidPart(expected));
+            assert_eq!(UidPart::of(word), expected, "{word}");
+        }
+    }
+}
