@@ -74,8 +74,14 @@ impl Certificates {
 
 /// A domain in lower case and ASCII.
 fn domain(text: &str) -> Result<String, String> {
+    // A URL's host may have more characters than a name in DNS, such as `*`.
+    let in_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
     match Host::parse(text.trim().trim_end_matches('.')) {
-        Ok(Host::Domain(name)) if name.len() <= 253 && name.contains('.') => Ok(name),
+        Ok(Host::Domain(name))
+            if name.len() <= 253 && name.contains('.') && name.bytes().all(in_names) =>
+        {
+            Ok(name)
+        }
         _ => Err(
             "a domain is a name in DNS, such as tags.example.com, without a scheme, a port or a *"
                 .to_owned(),

@@ -1,6 +1,6 @@
 // Made from the types of src-tauri: UPDATE_SHELL_TYPES=1 cargo test -p tapdesk --lib page_types
 
-import type { EncodingReason, EncodingState, MacFrom, Mirror } from "../api/types";
+import type { EncodingReason, EncodingState, MacFrom, Mirror, Technology } from "../api/types";
 
 /**
  * Counts of everything that leads to a port, at one moment.
@@ -54,9 +54,9 @@ canonical: boolean,
 problem: string | null, };
 
 /**
- * A kind of chip, as far as it can be recognized.
+ * A kind of chip, as far as it can be recognized. In JSON it is one word.
  */
-export type ChipKind = "ntag424dna" | "ntag424dna_tt" | "ntag210" | "ntag212" | "ntag213" | "ntag213tt" | "ntag215" | "ntag216" | "ntag223dna" | "ntag224dna" | "ultralight" | "inconsistent" | "other_type2" | "other_type4" | "unknown";
+export type ChipKind = "inconsistent" | "other_type2" | "other_type4" | "unknown" | Technology;
 
 /**
  * A service that the screens can show.
@@ -624,7 +624,11 @@ key_store: KeyStore,
 /**
  * Path of the embedded service's SQLite file.
  */
-database: string, };
+database: string,
+/**
+ * Where to look for newer versions of this program, and the newer one that was found.
+ */
+releases: Releases, };
 
 /**
  * The error of one field.
@@ -636,6 +640,58 @@ export type RefusedField = { field: string, message: string, };
  * the page's client reads.
  */
 export type RefusedForm = { detail: string, errors: Array<RefusedField>, };
+
+/**
+ * A release, as the file describes it.
+ */
+export type Release = {
+/**
+ * Its version, by Semantic Versioning.
+ */
+version: string,
+/**
+ * The web page where people find it.
+ */
+url: string,
+/**
+ * The changes in it, as plain text.
+ */
+notes: string, };
+
+/**
+ * Where the owner wants to look for releases.
+ */
+export type ReleaseSource = {
+/**
+ * The URL of a JSON file with `version`, `url` and `notes`. Its signature has the same URL with
+ * `.minisig` behind its path.
+ */
+url: string,
+/**
+ * The minisign public key of whoever signs the file, in base64.
+ */
+public_key: string, };
+
+/**
+ * Where to look for releases, and the result of the last look.
+ */
+export type Releases = {
+/**
+ * Where to look; none if the desktop must not look.
+ */
+source: ReleaseSource | null,
+/**
+ * The time of the last look.
+ */
+looked_at: string | null,
+/**
+ * The newest release that was found.
+ */
+found: Release | null,
+/**
+ * Why the last look found nothing, as a sentence; none if it succeeded.
+ */
+problem: string | null, };
 
 /**
  * A phase of a rotation.
