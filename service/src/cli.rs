@@ -2,6 +2,7 @@
 //! database; `upgrade-database` needs only the database; the others call a running service.
 
 mod backup;
+mod bucket;
 mod client;
 mod demo;
 mod doctor;
@@ -89,13 +90,13 @@ enum Verb {
     Labels(labels::Options),
     /// Find the template of one-time URLs.
     Solve(solve::Options),
-    /// Back up the running service's database to a file.
+    /// Back up the running service's database to a file or a bucket.
     Backup(backup::Options),
     /// Show the encoding root and the inlays that depend on a compromised one, or replace the root.
     EncodingRoot(encoding_root::Options),
     /// Open the sealed keys of a factory order and print them, for the bureau that encodes it.
     OpenKeys(open_keys::Options),
-    /// Restore a database from a backup. The service must not be running.
+    /// Restore a database from a backup in a file or a bucket. The service must not be running.
     Restore(restore::Options),
     /// Rotate the key that wraps inlay keys. The service must not be running. If interrupted, run
     /// it again: it resumes.

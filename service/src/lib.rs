@@ -11,7 +11,9 @@
 //! Absent by design: a reader of time outside [`clock`], of randomness outside [`entropy`], of
 //! statuses outside `error.rs` in `http`, of SQL outside [`storage`].
 
-pub use app::{Parts, Service, TapUrl, certificates, demo, housekeeping, notifications, rotate};
+pub use app::{
+    Parts, Service, TapUrl, backup, certificates, demo, housekeeping, notifications, rotate,
+};
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,
     inventory, keyring, macros, plural, private_file, report, revision, rolling_key, scope,

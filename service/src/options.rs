@@ -17,6 +17,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::backup::S3Server;
 use tapdesk_service::clock::Millis;
 use tapdesk_service::start::{Database, TestMode, WrappingKey};
 use tapdesk_service::storage::postgres::Address;
@@ -129,6 +130,39 @@ impl PassphraseFile {
         };
         let text = text.map(Zeroizing::new);
         Ok(text.map(|text| Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())))
+    }
+}
+
+/// The server of backups in buckets.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct S3 {
+    /// The server of buckets (`s3://`): a URL with `https`, or with `http` on this machine. Default: Amazon's.
+    #[arg(long = "s3-endpoint", env = "AWS_ENDPOINT_URL", value_name = "URL")]
+    endpoint: Option<String>,
+
+    /// The region of buckets (`s3://`). Default: `us-east-1`.
+    #[arg(long = "s3-region", env = "AWS_REGION", value_name = "NAME")]
+    region: Option<String>,
+
+    /// The access key for buckets (`s3://`). Its secret is in the variable `AWS_SECRET_ACCESS_KEY`.
+    #[arg(
+        long = "s3-access-key",
+        env = "AWS_ACCESS_KEY_ID",
+        value_name = "NAME",
+        hide_env_values = true
+    )]
+    access_key: Option<String>,
+}
+
+impl S3 {
+    /// The server, with the secret of the access key.
+    pub(crate) fn server(&self) -> S3Server {
+        S3Server::from_variables(|name| match name {
+            "AWS_ENDPOINT_URL" => self.endpoint.clone(),
+            "AWS_REGION" => self.region.clone(),
+            "AWS_ACCESS_KEY_ID" => self.access_key.clone(),
+            _ => std::env::var(name).ok(),
+        })
     }
 }
 
@@ -247,6 +281,9 @@ pub(crate) struct Serve {
         default_value_t = 300
     )]
     pub tag_cache: usize,
+
+    #[command(flatten)]
+    pub s3: S3,
 
     #[command(flatten)]
     pub test: Test,

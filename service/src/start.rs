@@ -9,6 +9,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::admin_token::{AdminToken, TOKEN_MIN};
+use crate::backup::S3Server;
 use crate::clock::{Clock, Millis, SystemClock, TestClock, Timestamp};
 use crate::entropy::{Entropy, OsEntropy};
 use crate::keyring::{KeyFileError, Keyring};
@@ -37,6 +38,8 @@ pub struct Start {
     pub countries: Option<PathBuf>,
     /// Memory for the configuration of tags, in bytes.
     pub tag_cache: usize,
+    /// The server of backups in buckets.
+    pub s3_server: S3Server,
     /// Test mode, if it is on.
     pub test: Option<TestMode>,
 }
@@ -176,6 +179,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         keyring,
         layers: start.layers,
         tag_cache: start.tag_cache,
+        s3_server: start.s3_server,
     })
     .await?;
     let known = Some(admin_token.clone());
@@ -276,6 +280,7 @@ mod tests {
             layers: Layers::default(),
             countries: None,
             tag_cache: 1 << 20,
+            s3_server: S3Server::default(),
             test: None,
         });
         (started.await.unwrap(), receiver.recv().unwrap())

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use tapdesk_service::backup::S3Server;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Database, Start, Started, TokenSource, WrappingKey, start};
@@ -77,6 +78,7 @@ impl Embedded {
             },
             countries: None,
             tag_cache: TAG_CACHE,
+            s3_server: S3Server::from_variables(|name| std::env::var(name).ok()),
             test: None,
         })
         .await?;

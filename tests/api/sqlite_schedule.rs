@@ -29,7 +29,7 @@ fn folder(service: &TestService) -> PathBuf {
 }
 
 async fn set(service: &TestService, more: Value) -> Value {
-    let mut schedule = json!({"folder": folder(service), "every_hours": 24, "keep": 2});
+    let mut schedule = json!({"destination": folder(service), "every_hours": 24, "keep": 2});
     let members = schedule.as_object_mut().unwrap();
     members.extend(more.as_object().unwrap().clone());
     let set = service.admin(Method::PUT, "/backup/schedule", schedule);
@@ -182,13 +182,18 @@ async fn what_cannot_be_is_refused_at_its_member() {
     let service = service().await;
     fs::write(service.folder().join("file"), "x").unwrap();
     for (wrong, member) in [
-        (json!({"folder": "relative"}), "folder"),
-        (json!({"folder": service.folder().join("file")}), "folder"),
+        (json!({"destination": "relative"}), "destination"),
+        (json!({"destination": "s3://Backups"}), "destination"),
+        (json!({"destination": "s3://backups"}), "destination"),
+        (
+            json!({"destination": service.folder().join("file")}),
+            "destination",
+        ),
         (json!({"every_hours": 0}), "every_hours"),
         (json!({"keep": 1001}), "keep"),
         (json!({"passphrase": "short"}), "passphrase"),
     ] {
-        let mut schedule = json!({"folder": folder(&service), "every_hours": 24, "keep": 2});
+        let mut schedule = json!({"destination": folder(&service), "every_hours": 24, "keep": 2});
         let members = schedule.as_object_mut().unwrap();
         members.extend(wrong.as_object().unwrap().clone());
         let refused = service
@@ -241,7 +246,7 @@ async fn folders_of_the_system_and_links_are_refused() {
         (&link, "is a symbolic link"),
         (&around, "Name the folder itself"),
     ] {
-        let schedule = json!({"folder": folder, "every_hours": 24, "keep": 2});
+        let schedule = json!({"destination": folder, "every_hours": 24, "keep": 2});
         let set = service.admin(Method::PUT, "/backup/schedule", schedule);
         let problem = set.await.expect(422);
         let said = problem.to_string();

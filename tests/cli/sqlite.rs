@@ -2,6 +2,7 @@
 //! token and key. PostgreSQL has none of these, so these tests always use SQLite.
 
 mod backup;
+mod bucket;
 mod doctor;
 mod earlier;
 mod refusals;

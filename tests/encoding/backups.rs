@@ -44,7 +44,7 @@ async fn a_scheduled_backup_that_is_restored_elsewhere_opens_every_chip() {
     chips.push(held.into_card());
     let folder = service.folder().join("backups");
     let schedule =
-        json!({"folder": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
+        json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
     let set = service
         .admin(Method::PUT, "/backup/schedule", schedule)
         .await;

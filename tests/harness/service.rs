@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::backup::S3Server;
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock, ManualClock, Millis, Timestamp};
 use tapdesk_service::entropy::{Entropy, OsEntropy};
@@ -157,6 +158,7 @@ impl TestService {
                 fixed: options.fixed.clone(),
             },
             tag_cache: 16 << 20,
+            s3_server: S3Server::default(),
         })
         .await
         .expect("the database gives its secrets");

@@ -1,6 +1,8 @@
 //! `doctor`: finds problems of an installation, each with its solution.
 
+mod backups;
 mod certificates;
+mod drill;
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _};
@@ -19,7 +21,7 @@ use tapdesk_service::storage::postgres::{self, Address};
 use tapdesk_service::storage::{Examination, NotificationTrouble, sqlite};
 
 use super::client::Connection;
-use crate::options::{self, Certificates, KeyFile, Listening};
+use crate::options::{self, Certificates, KeyFile, Listening, PassphraseFile, S3};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -31,6 +33,16 @@ pub(super) struct Options {
 
     #[command(flatten)]
     listening: Listening,
+
+    /// Also restore the newest backup of the schedule in a temporary folder, and compare it with the database.
+    #[arg(long)]
+    restore_drill: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseFile,
+
+    #[command(flatten)]
+    s3: S3,
 
     #[command(flatten)]
     certificates: Certificates,
@@ -68,7 +80,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ("Clock", clock(now, examination.as_ref())),
         ("Database", found),
         ("Audit log", audit(&database, examination.as_ref())?),
-        ("Backups", backups(&database, examination.as_ref())),
+        (
+            "Backups",
+            backups::check(&database, examination.as_ref(), &options.s3.server()),
+        ),
         (
             "Notifications",
             notifications(&database, examination.as_ref(), now)?,
@@ -84,6 +99,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
             },
         ),
     ];
+    if options.restore_drill {
+        findings.push(("Restore drill", drill::run(&database, options, now)?));
+    }
     match running {
         Ok(check) => {
             findings.push((
@@ -214,33 +232,6 @@ fn audit(database: &Database, examination: Option<&Examination>) -> Result<Findi
         )),
         Err(error) => Bad(error),
     })
-}
-
-/// Checks each backup of the schedule by reading all of it.
-fn backups(database: &Database, examination: Option<&Examination>) -> Finding {
-    let files = match database {
-        Database::Sqlite(path) if examination.is_some() => sqlite::scheduled_backups(path),
-        _ => Ok(Vec::new()),
-    };
-    let files = match files {
-        Ok(files) if files.is_empty() => {
-            return Good("the schedule has made none that are kept".to_owned());
-        }
-        Ok(files) => files,
-        Err(error) => return bad(error),
-    };
-    let wrong = files
-        .iter()
-        .filter_map(|file| sqlite::check_backup(file).err());
-    let wrong: Vec<_> = wrong.map(|error| error.to_string()).collect();
-    if wrong.is_empty() {
-        Good(format!(
-            "{} as written",
-            counted(files.len() as u64, "file")
-        ))
-    } else {
-        Bad(wrong.join(" "))
-    }
 }
 
 /// Checks that messages of notifications arrive.

@@ -3,8 +3,9 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use tapdesk_service::backup::BucketPath;
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
@@ -12,15 +13,20 @@ use tapdesk_service::keyring::{Keyring, Passphrase, file as key_file};
 use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
-use tapdesk_service::storage::sqlite::{OpenKeyError, Restore};
+use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, make_place};
 use zeroize::Zeroizing;
 
-use crate::options::{Installation, KeyFile, PassphraseFile};
+use super::bucket;
+use crate::options::{Installation, KeyFile, PassphraseFile, S3};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The backup file.
+    /// The backup file, or a bucket: `s3://BUCKET/PATH` for its newest backup, `s3://BUCKET/PATH/NAME` for one.
     file: PathBuf,
+
+    /// List the backups in the bucket, the newest first, and restore none.
+    #[arg(long)]
+    list: bool,
 
     /// Move an existing database aside first.
     #[arg(long)]
@@ -38,9 +44,17 @@ pub(super) struct Options {
 
     #[command(flatten)]
     passphrase: PassphraseFile,
+
+    #[command(flatten)]
+    s3: S3,
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
+    let bucket = bucket::meant(&options.file)?;
+    if options.list {
+        let path = bucket.context("--list shows the backups in a bucket, such as s3://backups.")?;
+        return list(options, &path);
+    }
     let Database::Sqlite(database) = options.installation.database()? else {
         bail!("A backup is restored to a SQLite file. Name that file with --database sqlite:PATH.");
     };
@@ -50,7 +64,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
             database.display()
         );
     }
-    let restore = Restore::prepare(&options.file, &database)?;
+    let fetched = match &bucket {
+        Some(path) => {
+            make_place(&database)?;
+            Some(bucket::fetch(path, &options.s3.server(), &database)?)
+        }
+        None => None,
+    };
+    let file = fetched
+        .as_ref()
+        .map_or(&options.file, |fetched| &fetched.file);
+    let restore = Restore::prepare(file, &database)?;
     let note = restore.note.clone();
     let key = if options.without_key {
         None
@@ -119,6 +143,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
             "The backup does not contain the key that unlocks inlay keys. Put it at {}, so that taps verify.",
             key_path.display()
         )?;
+    }
+    Ok(())
+}
+
+/// Prints the backups at `path`.
+fn list(options: &Options, path: &BucketPath) -> Result<()> {
+    let mut out = io::stdout().lock();
+    for backup in bucket::list(path, &options.s3.server())? {
+        writeln!(out, "{path}/{} {} bytes", backup.name, backup.bytes)?;
     }
     Ok(())
 }

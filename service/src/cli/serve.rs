@@ -57,6 +57,7 @@ async fn serve(options: options::Serve) -> Result<()> {
         layers,
         countries: options.country_file,
         tag_cache: options.tag_cache.saturating_mul(1_000_000),
+        s3_server: options.s3.server(),
         test: options.test.mode()?,
     })
     .await?;

@@ -161,7 +161,7 @@ async fn scheduled_backups(driver: &mut Driver) {
         ),
     ];
     let folder = driver.service.folder().join("backups");
-    let schedule = json!({"folder": folder, "every_hours": 24, "keep": 2});
+    let schedule = json!({"destination": folder, "every_hours": 24, "keep": 2});
     for (operation, method, path, action) in OPERATIONS {
         let body = if method == Method::PUT {
             schedule.clone()

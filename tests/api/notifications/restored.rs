@@ -24,7 +24,7 @@ async fn sqlite_a_restored_copy_sends_nothing_until_its_notifications_are_switch
     alert(&service, None).await;
     let folder = service.folder().join("backups");
     let schedule =
-        json!({"folder": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
+        json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
     let set = service
         .admin(Method::PUT, "/backup/schedule", schedule)
         .await;

@@ -156,7 +156,7 @@ async fn a_damaged_backup_of_the_schedule_is_named() {
     let launch = launch();
     let service = launch.start().await;
     let folder = service.folder().join("backups");
-    let schedule = json!({"folder": folder, "every_hours": 24, "keep": 3});
+    let schedule = json!({"destination": folder, "every_hours": 24, "keep": 3});
     let set = service.admin(Method::PUT, "/backup/schedule", schedule);
     set.await.expect(200);
     let run = service.admin(Method::POST, "/backup/schedule/run", Value::Null);
@@ -179,6 +179,53 @@ async fn a_damaged_backup_of_the_schedule_is_named() {
     assert!(report.contains(&named), "{report}");
     fs::remove_file(&file).unwrap();
     assert!(doctor().await.contains("FAIL  Backups"));
+}
+
+#[tokio::test]
+async fn the_drill_restores_the_newest_backup_and_compares_it_with_the_database() {
+    let launch = launch();
+    let service = launch.start().await;
+    service.tag(json!({"name": "Bottle"})).await;
+    let drill = async |base: &str| {
+        let environment = [("TAPDESK_URL", base), ("TAPDESK_LISTEN", "127.0.0.1:0")];
+        let arguments = ["doctor", "--restore-drill"];
+        let report = run_with(&launch.database(), &environment, &arguments).await;
+        let lines = report.stdout.lines();
+        let mut lines = lines.filter(|line| line.contains("Restore drill"));
+        lines.next().expect("a line").to_owned()
+    };
+    let line = drill(service.base()).await;
+    let none = "warn  Restore drill The schedule has made no backup yet.";
+    assert!(line.starts_with(none), "{line}");
+    let folder = service.folder().join("backups");
+    let schedule = json!({"destination": folder, "every_hours": 24, "keep": 3});
+    let set = service.admin(Method::PUT, "/backup/schedule", schedule);
+    set.await.expect(200);
+    let run = service.admin(Method::POST, "/backup/schedule/run", Value::Null);
+    assert_eq!(run.await.expect(200)["last"]["ok"], true);
+    service.tag(json!({"name": "Second"})).await;
+    let base = service.base().to_owned();
+    let line = drill(&base).await;
+    assert!(line.starts_with("ok    Restore drill in "), "{line}");
+    for words in [
+        "was restored with 1 tag and 0 interactions. The database has 2 tags and 0 interactions now",
+        "It does not contain the key that unlocks inlay keys",
+    ] {
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    service.terminate().await;
+    // Another log than that of the backup.
+    let connection = rusqlite::Connection::open(launch.database()).unwrap();
+    connection
+        .execute_batch("UPDATE audit SET hash = zeroblob(32)")
+        .unwrap();
+    connection.close().unwrap();
+    let line = drill(&base).await;
+    assert!(line.starts_with("FAIL  Restore drill"), "{line}");
+    assert!(
+        line.contains("in its audit log than the database"),
+        "{line}"
+    );
 }
 
 #[tokio::test]

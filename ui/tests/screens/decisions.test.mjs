@@ -202,7 +202,7 @@ group("A decision", {
     "to end the schedule of backups asks first": async (page, { api }) => {
       const folder = await mkdtemp(join(tmpdir(), "tapdesk-schedule-"));
       try {
-        await api.put("/backup/schedule", { folder, every_hours: 24, keep: 3 });
+        await api.put("/backup/schedule", { destination: folder, every_hours: 24, keep: 3 });
         await page.show("settings/backup");
         const asked = page.getByRole("dialog", { name: "End the schedule of backups?" });
         await page.getByRole("button", { name: "End schedule…" }).click();

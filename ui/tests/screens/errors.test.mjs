@@ -243,9 +243,14 @@ const forms = {
     send: "Save schedule",
     async show(page) {
       await page.show("settings/backup");
-      await page.getByLabel("Folder").fill("backups");
+      await page.getByLabel("Destination").fill("backups");
     },
-    fields: { folder: "Folder", every_hours: "Time between backups", keep: "Backups kept", passphrase: "Passphrase of scheduled backups" },
+    fields: {
+      destination: "Destination",
+      every_hours: "Time between backups",
+      keep: "Backups kept",
+      passphrase: "Passphrase of scheduled backups",
+    },
   },
   "a connection": {
     command: "add_connection",

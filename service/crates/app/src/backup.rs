@@ -1,19 +1,29 @@
-//! Scheduled backups into a folder. Each one is checked by restoring it next to the file.
+//! Scheduled backups into a folder or a bucket. Each one is checked by restoring it next to the
+//! file; a backup in a bucket is downloaded for that.
 //!
 //! The passphrase is not stored. It sealed the wrapping key once; this sealed key is stored, and
 //! each backup contains it. A rotation of the wrapping key makes the sealed key useless, which is
 //! detected before the next backup is made.
 
+mod bucket;
+mod destination;
 mod file;
 mod folder;
+mod s3_server;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use bucket::{Bucket, StoredBackup};
+pub use destination::{BucketPath, Destination, DestinationError};
+pub use file::name;
+pub use s3_server::S3Server;
 
 use crate::service::Service;
 use crate::webhook_delivery::raise;
 use domain::clock::{Millis, Timestamp};
-use domain::keyring::{KeyringError, Passphrase};
+use domain::keyring::{KeyringError, Passphrase, SealedWrappingKey};
 use domain::plural::counted;
 use domain::webhook::{Alert, EventKind};
 use storage::{
@@ -32,6 +42,21 @@ pub enum BackupError {
     /// A read or a write of the database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// The stored destination is none.
+    #[error(transparent)]
+    Destination(#[from] DestinationError),
+    /// The bucket, or its server, cannot be used: a sentence for people.
+    #[error("{0}")]
+    Bucket(String),
+    /// There is a backup of this name.
+    #[error("{0} exists, and no backup is overwritten.")]
+    Exists(String),
+    /// The bucket has other content than was sent.
+    #[error("{0} does not read as it was written. Check the server of the bucket.")]
+    Altered(String),
+    /// The copy of the database cannot be read.
+    #[error("The copy of the database cannot be read: {0}.")]
+    Copy(std::io::Error),
     /// The file cannot be written or read back.
     #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
     File(PathBuf, std::io::Error),
@@ -101,10 +126,15 @@ pub enum BackupSealError {
     Ended,
 }
 
-/// Checks that files can be written into a folder, which is created if it is missing.
-pub async fn check_folder(folder: &Path) -> Result<(), BackupError> {
-    let folder = folder.to_owned();
-    blocking(move || file::check_folder(&folder)).await
+/// Checks that backups can be written to a destination. A folder is created if it is missing.
+pub async fn check_destination(
+    service: &Service,
+    destination: Destination,
+) -> Result<(), BackupError> {
+    match destination {
+        Destination::Folder(folder) => blocking(move || file::check_folder(&folder)).await,
+        Destination::Bucket(path) => Bucket::open(&path, &service.s3_server)?.check().await,
+    }
 }
 
 /// When the next backup is due.
@@ -172,8 +202,8 @@ pub async fn run(
     }
     if let Some(why) = error.filter(|_| was_good) {
         let message = format!("The scheduled backup failed: {why}");
-        let folder = serde_json::json!({"folder": schedule.folder});
-        let alert = Alert::new(EventKind::AlertBackupFailed, &message, folder);
+        let destination = serde_json::json!({"destination": schedule.destination});
+        let alert = Alert::new(EventKind::AlertBackupFailed, &message, destination);
         raise(service, alert).await?;
     }
     let noted = noted.unwrap_or(schedule);
@@ -206,12 +236,58 @@ async fn make(
         .backup(note, key.map_err(|_| BackupError::OtherKey)?)
         .await?;
     let after = service.storage.content().await?;
-    let folder = PathBuf::from(&schedule.folder);
-    let written = blocking(move || file::write(&folder, at, copy)).await?;
-    let found = service.storage.check_backup(&written.path).await;
+    let expected = Expected {
+        inlay_key,
+        before,
+        after,
+    };
+    match Destination::parse(&schedule.destination)? {
+        Destination::Folder(folder) => {
+            let written = blocking(move || file::write(&folder, at, copy)).await?;
+            check(service, &written.path, &expected).await?;
+            blocking(move || file::keep(written)).await
+        }
+        Destination::Bucket(path) => {
+            let bucket = Bucket::open(&path, &service.s3_server)?;
+            store(service, &bucket, at, copy, &expected).await
+        }
+    }
+}
+
+/// Uploads a backup and checks the object. Returns its name and size.
+async fn store(
+    service: &Service,
+    bucket: &Bucket,
+    at: Timestamp,
+    copy: File,
+    expected: &Expected,
+) -> Result<(String, u64), BackupError> {
+    let name = name(at);
+    let folder = service.storage.temporary_folder()?;
+    let file = folder.path().join(&name);
+    let bytes = bucket.store(&name, copy, &file).await?;
+    if let Err(error) = check(service, &file, expected).await {
+        bucket.discard(&name).await;
+        return Err(error);
+    }
+    Ok((name, bytes))
+}
+
+/// The content that a backup must have.
+struct Expected {
+    inlay_key: Option<SealedWrappingKey>,
+    /// The numbers of tags and interactions before and after it was made.
+    before: (u64, u64),
+    after: (u64, u64),
+}
+
+/// Restores the backup at `path` next to it, and compares it with the database.
+async fn check(service: &Service, path: &Path, expected: &Expected) -> Result<(), BackupError> {
+    let found = service.storage.check_backup(path).await;
     let found = found.map_err(BackupError::Unsound)?;
-    compare(&found, before, after)?;
-    let same_key = match (&found.note, &inlay_key) {
+    compare(&found, expected.before, expected.after)?;
+    let inlay_key = &expected.inlay_key;
+    let same_key = match (&found.note, inlay_key) {
         (
             Some(BackupNote {
                 inlay_key: None, ..
@@ -240,7 +316,7 @@ async fn make(
     {
         return Err(BackupError::WithoutKey);
     }
-    blocking(move || file::keep(written)).await
+    Ok(())
 }
 
 /// Checks that a backup has as many rows as the database had while it was made.
@@ -267,19 +343,32 @@ fn compare(
     })
 }
 
-/// Removes the oldest scheduled backups beyond the number to keep. Other files in the folder stay.
+/// Removes the oldest scheduled backups beyond the number to keep. Other files and objects stay.
 async fn remove_old(service: &Service, schedule: &BackupSchedule) -> Result<(), StorageError> {
     let beyond = schedule.files.len().saturating_sub(schedule.keep as usize);
     let old = schedule.files[..beyond].to_vec();
     if old.is_empty() {
         return Ok(());
     }
-    let folder = PathBuf::from(&schedule.folder);
-    let removed = blocking(move || Ok(file::remove(&folder, old))).await;
+    let removed = remove(service, &schedule.destination, old).await;
     service
         .storage
         .forget_backups(removed.unwrap_or_default())
         .await
+}
+
+async fn remove(
+    service: &Service,
+    destination: &str,
+    old: Vec<String>,
+) -> Result<Vec<String>, BackupError> {
+    match Destination::parse(destination)? {
+        Destination::Folder(folder) => blocking(move || Ok(file::remove(&folder, old))).await,
+        Destination::Bucket(path) => {
+            let bucket = Bucket::open(&path, &service.s3_server)?;
+            Ok(bucket.remove(old).await)
+        }
+    }
 }
 
 async fn blocking<T: Send + 'static>(
@@ -315,7 +404,7 @@ mod tests {
     #[test]
     fn after_a_failure_it_is_tried_again_within_an_hour() {
         let schedule = |every_hours, error: Option<&str>| BackupSchedule {
-            folder: "/backups".to_owned(),
+            destination: "/backups".to_owned(),
             every_hours,
             keep: 1,
             sealed: None,

@@ -33,6 +33,7 @@ use template_cache::TemplateCache;
 pub use template_cache::{Matched, OpenedInlay, TapTemplate, TemplateTapInlay};
 pub(crate) use update::SentFrom;
 
+use crate::backup::S3Server;
 use crate::mail_breaker::Breaker;
 use crate::metrics::Metrics;
 use crate::studio::{MediaNames, Proofs};
@@ -66,6 +67,8 @@ pub struct Parts {
     pub layers: Layers,
     /// Memory for the configuration of tags, in bytes.
     pub tag_cache: usize,
+    /// The server of backups in buckets.
+    pub s3_server: S3Server,
 }
 
 /// The service, as it works for somebody: for itself, which includes taps, or for the caller of a
@@ -130,6 +133,8 @@ pub struct Shared {
     pub metrics: Metrics,
     /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
+    /// The server of backups in buckets.
+    pub s3_server: S3Server,
     settings: RwLock<Arc<Settings>>,
     /// The logo of plain pages.
     page_logo: RwLock<Option<Arc<PageLogo>>>,
@@ -207,6 +212,7 @@ impl Service {
             entropy: parts.entropy,
             keyring,
             layers: parts.layers,
+            s3_server: parts.s3_server,
             settings: RwLock::new(Arc::new(settings)),
             page_logo: RwLock::new(page_logo.map(Arc::new)),
             stored_settings: tokio::sync::Mutex::new(stored),

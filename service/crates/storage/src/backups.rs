@@ -9,8 +9,8 @@ use domain::keyring::{BackupKey, SealedWrappingKey};
 /// The schedule by which the service makes backups.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackupSchedule {
-    /// The folder for the backups, on the service's machine.
-    pub folder: String,
+    /// The folder for the backups, on the service's machine, or a bucket: `s3://BUCKET/PATH`.
+    pub destination: String,
     /// Hours between two backups.
     pub every_hours: u32,
     /// How many backups are kept.
@@ -19,7 +19,7 @@ pub struct BackupSchedule {
     pub sealed: Option<SealedForBackups>,
     /// The result of the last backup; `None` before the first.
     pub last: Option<BackupResult>,
-    /// File names of the existing scheduled backups, the oldest first. No other file is ever
+    /// Names of the existing scheduled backups, the oldest first. No other file or object is ever
     /// removed.
     #[serde(default)]
     pub files: Vec<String>,
@@ -40,7 +40,7 @@ pub struct SealedForBackups {
 pub struct BackupResult {
     /// When the backup was made.
     pub at: Timestamp,
-    /// Its file name in the folder, if the backup is good.
+    /// Its name in the folder or bucket, if the backup is good.
     pub file: Option<String>,
     /// Its size, in bytes.
     pub bytes: u64,
@@ -87,6 +87,10 @@ impl BackupSeal {
 
 /// The row of `settings` that holds the schedule.
 pub(super) const SCHEDULE: &str = "backup_schedule";
+
+/// Counts tags and interactions of a SQLite file.
+pub(super) const CONTENT: &str = "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
+    (SELECT count(*) FROM interactions)";
 
 /// An edit of the schedule, applied inside the operation that stores it. `None` means no schedule.
 pub type ScheduleEdit = Box<dyn Fn(Option<BackupSchedule>) -> Option<BackupSchedule> + Send + Sync>;

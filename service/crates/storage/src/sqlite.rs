@@ -38,13 +38,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _};
+use tempfile::TempDir;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
+pub use backup::temporary_folder;
 pub use connection::APPLICATION_ID;
 pub use migrate::{
-    OpenError, certificate_states, check_audit, check_rows, check_sqlite, examine,
-    notification_trouble, scheduled_backups,
+    Content, OpenError, backup_schedule, certificate_states, check_audit, check_rows, check_sqlite,
+    content, examine, has_audit_row, notification_trouble,
 };
 pub use place::{Unfit, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
@@ -434,6 +436,10 @@ impl SqliteStorage {
         let path = self.path().to_owned();
         self.read_long(move |connection| backup::copy(connection, &path, &note, key.as_ref()))
             .await
+    }
+
+    pub(crate) fn temporary_folder(&self) -> Result<TempDir, StorageError> {
+        backup::temporary_folder(&self.path)
     }
 
     pub(crate) async fn check_backup(&self, file: &Path) -> Result<BackupContent, String> {

@@ -103,8 +103,8 @@ pub(super) fn remove(folder: &Path, names: Vec<String>) -> Vec<String> {
     names.into_iter().filter(is_gone).collect()
 }
 
-/// The file name of a backup made at `at`.
-fn name(at: Timestamp) -> String {
+/// The file name of a backup made at `at`, without a folder.
+pub fn name(at: Timestamp) -> String {
     DateTime::from_timestamp_millis(at.millis())
         .unwrap_or_default()
         .format("tapdesk-%Y%m%dT%H%M%SZ.backup")

@@ -155,7 +155,7 @@ fn of_alert(kind: EventKind) -> Value {
             "created_at": {"type": "string", "format": "date-time", "description": "When the root was made"},
         }),
         EventKind::AlertBackupFailed => json!({
-            "folder": {"type": "string", "description": "Where the backup was to be"},
+            "destination": {"type": "string", "description": "The folder or bucket of the backup"},
         }),
         EventKind::AlertCertificateFailed => json!({
             "domain": {"type": "string", "description": "The domain of the certificate"},

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use tempfile::TempDir;
 use tokio::sync::broadcast;
 
 use super::{Access, each};
@@ -152,6 +153,21 @@ impl Access {
     /// Whether this database supports [`Self::backup`].
     pub fn makes_backups(&self) -> bool {
         matches!(self.storage, Storage::Sqlite(_))
+    }
+
+    /// A folder next to the database, for files of its size. Dropping the value removes it.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Unsupported`] if not [`Self::makes_backups`].
+    pub fn temporary_folder(&self) -> Result<TempDir, StorageError> {
+        match &self.storage {
+            Storage::Sqlite(database) => database.temporary_folder(),
+            #[cfg(feature = "postgres")]
+            Storage::Postgres(_) => Err(StorageError::Unsupported(
+                "This service keeps its data in PostgreSQL, which has no folder here.",
+            )),
+        }
     }
 
     /// Restores a backup next to its file, without replacing a database, and returns its content.

@@ -86,7 +86,7 @@ fn shown(schedule: Option<&BackupSchedule>) -> Json {
     match schedule {
         None => json!({}),
         Some(schedule) => json!({
-            "folder": schedule.folder,
+            "destination": schedule.destination,
             "every_hours": schedule.every_hours,
             "keep": schedule.keep,
             "sealed": schedule.sealed.is_some(),

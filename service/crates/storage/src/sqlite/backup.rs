@@ -5,7 +5,9 @@ use std::io::Seek as _;
 use std::path::Path;
 
 use rusqlite::Connection;
+use tempfile::TempDir;
 
+use super::place::folder_of;
 use super::{expired_keys, seal};
 use crate::{BackupNote, StorageError};
 use domain::keyring::BackupKey;
@@ -21,12 +23,9 @@ pub(super) fn copy(
     note: &BackupNote,
     key: Option<&BackupKey>,
 ) -> Result<File, StorageError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
     let copy = tempfile::Builder::new()
         .prefix(".tapdesk-backup-")
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .tempfile_in(folder_of(path))
         .map_err(|error| from_io(&error))?;
     // This is one read transaction, so the writer continues meanwhile.
     connection.execute("VACUUM INTO ?1", [copy.path().to_string_lossy()])?;
@@ -45,6 +44,15 @@ pub(super) fn copy(
     seal::append(&mut file, key).map_err(|error| from_io(&error))?;
     file.rewind().map_err(|error| from_io(&error))?;
     Ok(file)
+}
+
+/// A folder next to the database at `path`, which need not exist, for files of its size. Dropping
+/// the value removes it.
+pub fn temporary_folder(path: &Path) -> Result<TempDir, StorageError> {
+    let made = tempfile::Builder::new()
+        .prefix(".tapdesk-check-")
+        .tempdir_in(folder_of(path));
+    made.map_err(|error| from_io(&error))
 }
 
 fn from_io(error: &std::io::Error) -> StorageError {

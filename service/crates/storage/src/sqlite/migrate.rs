@@ -17,7 +17,8 @@ use domain::entropy::{self, Entropy};
 use domain::private_file;
 pub use error::OpenError;
 pub use examine::{
-    certificate_states, check_audit, check_rows, examine, notification_trouble, scheduled_backups,
+    Content, backup_schedule, certificate_states, check_audit, check_rows, content, examine,
+    has_audit_row, notification_trouble,
 };
 pub(super) use examine::{look_into, starts_as_ours};
 use upgrade::upgrade;

@@ -39,6 +39,13 @@ pub fn make_place(path: &Path) -> Result<(), OpenError> {
     private_file::make_folder_of(path).map_err(|error| OpenError::Io(path.to_owned(), error))
 }
 
+/// The folder of the database at `path`.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent();
+    let named = folder.filter(|folder| !folder.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
+}
+
 /// The free bytes on the disk of the database at `path`; `None` if the system does not say.
 #[cfg(unix)]
 pub(super) fn free_space(path: &Path) -> Option<u64> {

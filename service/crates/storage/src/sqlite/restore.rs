@@ -17,7 +17,7 @@ use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
 use super::place::make_place;
 use super::{audit, rows, schema, seal};
-use crate::backups::SCHEDULE;
+use crate::backups::{CONTENT, SCHEDULE};
 use crate::catalogue::forget_progress;
 use crate::shared;
 use crate::transfer::mark;
@@ -127,12 +127,8 @@ impl Restore {
         // This file may be any copy of a database, so expire its keys.
         expired_keys::expire_all(&connection)?;
         connection.execute_batch(&shared::encodings::retire_all())?;
-        let (tags, interactions) = connection.query_row(
-            "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
-                    (SELECT count(*) FROM interactions)",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
+        let (tags, interactions) =
+            connection.query_row(CONTENT, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         // The file is moved without its log, so put the log's content into it.
         connection.pragma_update(None, "journal_mode", "DELETE")?;
         connection.close().map_err(|(_, error)| error)?;

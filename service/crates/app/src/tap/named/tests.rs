@@ -8,6 +8,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 use super::*;
+use crate::backup::S3Server;
 use crate::service::Parts;
 use domain::clock::{Clock, SystemClock};
 use domain::entropy::OsEntropy;
@@ -52,6 +53,7 @@ async fn service(folder: &tempfile::TempDir) -> Arc<Service> {
         keyring: Keyring::open(&[1; 32]),
         layers: Layers::default(),
         tag_cache: 1 << 20,
+        s3_server: S3Server::default(),
     });
     service.await.unwrap()
 }

@@ -1,7 +1,5 @@
 //! `/admin/v1/backup/schedule`: scheduled backups.
 
-use std::path::Path;
-
 use axum::Json;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -11,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::admin::Asked;
 use crate::admin::extract::body::{Body, sent};
 use crate::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
-use app::backup::{self, BackupSealError};
+use app::backup::{self, BackupSealError, Destination};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::keyring::Passphrase;
@@ -28,8 +26,8 @@ const KEEP: std::ops::RangeInclusive<u32> = 1..=1_000;
 pub(crate) struct ScheduleView {
     /// Whether there is a schedule.
     enabled: bool,
-    /// Folder for the backups, on the machine of the service.
-    folder: Option<String>,
+    /// Folder for the backups, on the machine of the service, or a bucket: `s3://BUCKET/PATH`.
+    destination: Option<String>,
     /// Hours between two backups.
     every_hours: Option<u32>,
     /// Number of newest backups that are kept.
@@ -40,12 +38,12 @@ pub(crate) struct ScheduleView {
     next_at: Option<Timestamp>,
     /// The result of the last backup.
     last: Option<ResultView>,
-    /// The backups in the folder that the schedule has made, the oldest first.
+    /// The backups in the folder or bucket that the schedule has made, the oldest first.
     files: Vec<String>,
 }
 
-/// The result of a backup. Tapdesk restores each backup next to the file and compares it with the
-/// database.
+/// The result of a backup. Tapdesk restores each backup and compares it with the database. A backup
+/// in a bucket is downloaded for that.
 #[derive(Serialize, ToSchema)]
 #[schema(as = BackupResult)]
 pub(crate) struct ResultView {
@@ -53,9 +51,9 @@ pub(crate) struct ResultView {
     at: Timestamp,
     /// Whether the backup passed all checks.
     ok: bool,
-    /// Name of the file in the folder.
+    /// Name of the file or object.
     file: Option<String>,
-    /// Size of the file, in bytes.
+    /// Its size, in bytes.
     bytes: u64,
     /// The error, if the backup failed a check.
     error: Option<String>,
@@ -67,7 +65,7 @@ impl From<Option<BackupSchedule>> for ScheduleView {
         let Some(schedule) = schedule else {
             return Self {
                 enabled: false,
-                folder: None,
+                destination: None,
                 every_hours: None,
                 keep: None,
                 sealed: false,
@@ -78,7 +76,7 @@ impl From<Option<BackupSchedule>> for ScheduleView {
         };
         Self {
             enabled: true,
-            folder: Some(schedule.folder),
+            destination: Some(schedule.destination),
             every_hours: Some(schedule.every_hours),
             keep: Some(schedule.keep),
             sealed: schedule.sealed.is_some(),
@@ -99,9 +97,11 @@ impl From<Option<BackupSchedule>> for ScheduleView {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSchedule {
-    /// An absolute path on the machine of the service. The folder is created if it is missing.
+    /// A folder, as an absolute path on the machine of the service, which is created if it is
+    /// missing. Or a bucket: `s3://BUCKET/PATH`; the options of the service name its server and its
+    /// access key.
     #[schema(min_length = 1, max_length = 4096)]
-    folder: String,
+    destination: String,
     /// Hours between two backups.
     #[schema(minimum = 1, maximum = 8760)]
     every_hours: u32,
@@ -118,10 +118,12 @@ pub(crate) struct NewSchedule {
 }
 
 impl NewSchedule {
-    fn validate(&self) -> Result<(), FieldError> {
-        if !Path::new(&self.folder).is_absolute() || self.folder.len() > 4096 {
-            let why = "The folder is an absolute path on the machine of the service, such as /var/backups/tapdesk.";
-            return Err(FieldError::of("folder", why));
+    fn validate(&self) -> Result<Destination, FieldError> {
+        let destination = Destination::parse(&self.destination)
+            .map_err(|error| FieldError::of("destination", error.to_string()))?;
+        if self.destination.len() > 4096 {
+            let why = "A destination has at most 4096 bytes.";
+            return Err(FieldError::of("destination", why));
         }
         if !HOURS.contains(&self.every_hours) {
             let why = "Backups are made every 1 to 8760 hours.";
@@ -131,14 +133,14 @@ impl NewSchedule {
             let why = "1 to 1000 backups are kept.";
             return Err(FieldError::of("keep", why));
         }
-        Ok(())
+        Ok(destination)
     }
 }
 
 /// Get the schedule of backups
 ///
-/// Includes the result of the last backup. After each backup the service opens it, restores it next
-/// to the file, and compares it with the database.
+/// Includes the result of the last backup. After each backup the service opens it, restores it, and
+/// compares it with the database. It downloads a backup in a bucket for that.
 #[utoipa::path(
     get, path = "/backup/schedule", tag = "backup",
     responses((status = OK, body = ScheduleView), Common)
@@ -161,7 +163,7 @@ pub(crate) async fn set_schedule(
     Asked(service): Asked,
     Body(new): Body<NewSchedule>,
 ) -> Result<Json<ScheduleView>, ApiError> {
-    new.validate().map_err(ApiError::Invalid)?;
+    let destination = new.validate().map_err(ApiError::Invalid)?;
     if !service.storage.makes_backups() {
         return Err(StorageError::Unsupported(
             "This service keeps its data in PostgreSQL, which has tools of its own for backups: schedule pg_dump or \
@@ -169,10 +171,9 @@ pub(crate) async fn set_schedule(
         )
         .into());
     }
-    let folder = Path::new(&new.folder);
-    backup::check_folder(folder)
+    backup::check_destination(&service, destination)
         .await
-        .map_err(|error| ApiError::Invalid(FieldError::of("folder", error.to_string())))?;
+        .map_err(|error| ApiError::Invalid(FieldError::of("destination", error.to_string())))?;
     let sealed = match new.passphrase {
         Some(Some(text)) => {
             let text = Zeroizing::new(text);
@@ -188,14 +189,14 @@ pub(crate) async fn set_schedule(
         Some(None) => Some(None),
         None => None,
     };
-    let (folder, every_hours, keep) = (new.folder, new.every_hours, new.keep);
+    let (destination, every_hours, keep) = (new.destination, new.every_hours, new.keep);
     let edit = move |before: Option<BackupSchedule>| {
-        // The schedule never removes files from another folder, so a new folder starts with an
+        // The schedule never removes backups from another destination, so a new one starts with an
         // empty list.
-        let same = before.filter(|before| before.folder == folder);
+        let same = before.filter(|before| before.destination == destination);
         let (files, last) = same.map_or_else(Default::default, |same| (same.files, same.last));
         Some(BackupSchedule {
-            folder: folder.clone(),
+            destination: destination.clone(),
             every_hours,
             keep,
             sealed: None,

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::{OpenError, beside};
-use crate::sqlite::{place, seal};
+use crate::sqlite::place::{self, folder_of};
+use crate::sqlite::seal;
 use domain::clock::Timestamp;
 use domain::private_file;
 
@@ -140,13 +141,6 @@ fn remove(draft: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }
 
 /// The file next to `path` whose name continues with `beginning`, if its content equals that of

@@ -3,14 +3,14 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use url::Url;
 
 use super::copy::backup_of;
 use super::{OpenError, beside, newest_known};
-use crate::backups::SCHEDULE;
+use crate::backups::{CONTENT, SCHEDULE};
 use crate::catalogue::{Backend, missing};
 use crate::shared::notifications::attention;
 use crate::shared::{audit, certificates};
@@ -20,7 +20,7 @@ use crate::sqlite::{any_wrapped_key, rows, seal, transfer};
 use crate::transfer::mark;
 use crate::value::Row;
 use crate::{BackupSchedule, CertificateState, Examination, NotificationTrouble, StorageError};
-use domain::audit::{Check, Ends, Fault};
+use domain::audit::{Check, Ends, Fault, Hash};
 use domain::clock::Timestamp;
 use domain::private_file;
 
@@ -172,17 +172,55 @@ pub fn check_rows(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// The backups that the schedule of the database at `path` has made, the oldest first.
-pub fn scheduled_backups(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
+/// The schedule of backups in the database at `path`; `None` if there is none.
+pub fn backup_schedule(path: &Path) -> Result<Option<BackupSchedule>, OpenError> {
     let sql = "SELECT value FROM settings WHERE name = ?1";
     let stored = open_read_only(path)?.query_row(sql, [SCHEDULE], |row| row.get(0));
     let stored: Option<String> = stored.optional()?;
-    let schedule = stored.and_then(|json| serde_json::from_str::<BackupSchedule>(&json).ok());
-    Ok(schedule.map_or_else(Vec::new, |schedule| {
-        let folder = Path::new(&schedule.folder);
-        let files = schedule.files.iter();
-        files.map(|file| folder.join(file)).collect()
-    }))
+    Ok(stored.and_then(|json| serde_json::from_str(&json).ok()))
+}
+
+/// How much a database contains, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// How many tags it has.
+    pub tags: u64,
+    /// How many interactions it has.
+    pub interactions: u64,
+    /// The newest row of its audit log, and the hash of that row.
+    pub audit_head: (i64, Hash),
+}
+
+/// How much the database at `path` contains. It writes nothing, and the file's owner may use it
+/// meanwhile.
+pub fn content(path: &Path) -> Result<Content, OpenError> {
+    let connection = open_read_only(path)?;
+    let content = connection.unchecked_transaction()?;
+    let (tags, interactions) =
+        content.query_row(CONTENT, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let audit_head = crate::sqlite::audit::ends(&content)?.head;
+    Ok(Content {
+        tags,
+        interactions,
+        audit_head,
+    })
+}
+
+/// Whether the audit log of the database at `path` has this row with this hash, or has removed it
+/// because of its age.
+pub fn has_audit_row(path: &Path, (id, hash): (i64, Hash)) -> Result<bool, OpenError> {
+    let connection = open_read_only(path)?;
+    let log = connection.unchecked_transaction()?;
+    let anchor = crate::sqlite::audit::ends(&log)?.anchor;
+    if id < anchor.0 {
+        return Ok(true);
+    }
+    if id == anchor.0 {
+        return Ok(hash == anchor.1);
+    }
+    let sql = "SELECT hash FROM audit WHERE id = ?1";
+    let found: Option<Vec<u8>> = log.query_row(sql, [id], |row| row.get(0)).optional()?;
+    Ok(found.is_some_and(|found| found == hash))
 }
 
 fn check_log(log: &Connection) -> Result<Option<Fault>, StorageError> {
