@@ -64,7 +64,8 @@ async fn an_owner_of_5000_bottles_imports_them_finds_one_and_takes_the_import_ba
     // The oldest bottles are found like the newest.
     let way = desk.begin("5,000 bottles: find one by its serial number, one by its UID");
     find(&window, "00012", "Bottle 12").await;
-    find(&window, "00000B80", "04B07C00000B80").await;
+    // The last digits of a UID find the tag that has the inlay before the inlay.
+    find(&window, "00000B80", "Bottle 11").await;
     way.done(0, 6);
 
     let way = desk.begin("5,000 bottles: undo the import");
