@@ -34,7 +34,9 @@ async fn opened(
     path: &str,
 ) -> Option<(Vec<u8>, String)> {
     let tls = Arc::clone(&authority.issued);
-    let head = format!("GET {path} HTTP/1.1\r\nhost: {domain}\r\nconnection: close\r\n\r\n");
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nhost: {domain}\r\nuser-agent: Mozilla/5.0\r\nconnection: close\r\n\r\n"
+    );
     let opened = tokio::task::spawn_blocking(move || {
         let mut tls = ClientConnection::new(tls, domain.try_into().unwrap()).unwrap();
         let mut socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
