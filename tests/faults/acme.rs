@@ -148,6 +148,8 @@ impl Taps {
 fn tapping_client(issued: &Arc<ClientConfig>, port: u16, idle: usize) -> Client {
     Client::builder()
         .no_proxy()
+        // Without a name, it would get a preview.
+        .user_agent("Mozilla/5.0")
         .redirect(redirect::Policy::none())
         .tls_backend_preconfigured(ClientConfig::clone(issued))
         .resolve(DOMAIN, SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
@@ -244,6 +246,8 @@ async fn a_name_without_an_address_is_told_and_gets_its_certificate_once_it_has_
 async fn at_http(port: u16) {
     let client = Client::builder()
         .no_proxy()
+        // Without a name, it would get a preview.
+        .user_agent("Mozilla/5.0")
         .redirect(redirect::Policy::none())
         .tls_backend_preconfigured(unused_tls())
         .build()

@@ -14,7 +14,9 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, TRANSFER_ENC
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use rcgen::CertifiedKey;
+use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
+use rustls::client::Resumption;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde_json::{Value, json};
@@ -228,11 +230,13 @@ fn trusting(trusted: &[CertificateDer<'static>]) -> Arc<ClientConfig> {
         roots.add(certificate.clone()).unwrap();
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
+    // A resumed session has the certificate of its first handshake.
+    config.resumption = Resumption::disabled();
     Arc::new(config)
 }
 
