@@ -16,7 +16,6 @@ use axum::response::{IntoResponse as _, Response};
 use rcgen::CertifiedKey;
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::client::Resumption;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde_json::{Value, json};
