@@ -128,7 +128,9 @@ impl Model {
         let own = [&self.name, &self.title, &self.slug];
         let values = self.attributes.values().map(|(_, folded)| folded);
         let lists = self.former.iter().chain(values);
-        own.into_iter().chain(lists).cloned().collect()
+        let texts = own.into_iter().chain(lists);
+        let codes = texts.clone().flat_map(|text| codes(text));
+        texts.cloned().chain(codes).collect()
     }
 
     fn is_found(&self, words: &[String]) -> bool {
@@ -144,6 +146,14 @@ impl Model {
                 || is_uid && self.uids.keys().any(has_uid)
         })
     }
+}
+
+/// Words with a digit, without what is between their letters and digits.
+fn codes(text: &str) -> Vec<String> {
+    let words = text.split_whitespace();
+    let codes = words.map(|word| word.replace(|one: char| !one.is_alphanumeric(), ""));
+    let has_digit = |code: &String| code.contains(|one: char| one.is_ascii_digit());
+    codes.filter(has_digit).collect()
 }
 
 /// Hexadecimal digits in the opposite order of bytes.

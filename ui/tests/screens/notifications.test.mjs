@@ -148,7 +148,7 @@ group("Notifications", {
       await page.getByText("Notification saved.").waitFor();
       const [made] = (await api.get("/notifications")).items;
       assert.deepEqual(made.channel, { mail: ["anna@example.com", "ben@example.com"] });
-      assert.deepEqual([made.kind, made.every, made.time_zone, made.events.length], ["alert", "day", "Europe/Berlin", 7]);
+      assert.deepEqual([made.kind, made.every, made.time_zone, made.events.length], ["alert", "day", "Europe/Berlin", 8]);
       await rowOf(page, "anna@example.com").getByText("Nothing sent yet").waitFor();
 
       await act(page, "anna@example.com, ben@example.com", "Send test message");
@@ -226,7 +226,7 @@ group("Notifications", {
       await list(page);
       await press(page, "New notification…");
       await dialog(page).getByText("To limit it to a group").waitFor();
-      for (const name of ["Disk low", "Database failed", "Backup failed", "Root not backed up", "Webhook off", "Daily limit of tags"])
+      for (const name of ["Disk low", "Database failed", "Backup failed", "Root not backed up", "Webhook off", "Daily limit of tags", "Certificate failed"])
         await dialog(page)
           .getByRole("checkbox", { name: new RegExp(`^${name}`) })
           .uncheck();

@@ -9,51 +9,51 @@ use crate::scope::Scope;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResourceKind {
-    /// Scheduled backups.
+    /// Backups that are made on a schedule.
     Backup,
     /// The demo data: tags, experiences, inlays and their taps.
     Demo,
     /// The master secret of encoded chips.
     EncodingRoot,
-    /// Encoding runs.
+    /// Runs that encode many chips.
     EncodingRuns,
     /// The encoding of one chip.
     Encodings,
     /// Experiences, their drafts, versions and images.
     Experiences,
-    /// Factory orders.
+    /// Orders of inlays that a factory encodes.
     FactoryOrders,
-    /// Groups.
+    /// Products, batches and folders.
     Groups,
-    /// Inlays.
+    /// Inlays and their keys.
     Inlays,
     /// Recorded taps, and the data of their visitors.
     Interactions,
-    /// The mail server.
+    /// The server that sends mails.
     Mail,
-    /// Master keys.
+    /// Keys from which chips' keys are derived.
     MasterKeys,
-    /// Notifications for people.
+    /// Notifications by mail and chat.
     Notifications,
-    /// The settings.
+    /// The settings of the service.
     Settings,
-    /// Test sheets.
+    /// Sheets on which inlays are tested.
     Sheets,
-    /// Virtual inlays.
+    /// Inlays in software, for trials.
     Simulator,
-    /// Sent forms.
+    /// Forms that visitors have sent.
     Submissions,
     /// The proof of the tag URL.
     TagUrl,
     /// Tags, their variables and other properties.
     Tags,
-    /// Admin tokens.
+    /// Tokens of the admin API.
     Tokens,
     /// Authentic chips that are no inlays.
     UnlistedChips,
-    /// URL templates.
+    /// Forms of URLs that chips carry.
     UrlTemplates,
-    /// Webhooks.
+    /// Webhooks and their deliveries.
     Webhooks,
 }
 

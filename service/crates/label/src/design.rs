@@ -9,7 +9,6 @@ use crate::code::Level;
 use crate::face::{self, SIDE_MAX_MM, TEXT_MIN_MM};
 use crate::logo::Picture;
 use crate::sheet::Sheet;
-use crate::volumes::PDF_LABELS_MAX;
 use domain::field_error::FieldError;
 use domain::macros::{Template, check_of_label};
 use domain::strict_json;
@@ -24,6 +23,8 @@ pub(crate) const LINES_MAX: usize = 8;
 const TEXT_MAX: usize = 500;
 /// Lowest contrast of a code with white paper, as WCAG defines it: decoders need about 3.
 const CONTRAST_MIN: f64 = 4.5;
+/// Most labels in one PDF: about 5 kB each until it is complete.
+pub(crate) const PDF_LABELS_MAX: u64 = 10_000;
 /// Most dots of a label, so that one takes at most 40 MB: 100 x 150 mm at 600 dpi has 8 million.
 const DOTS_MAX: f64 = 10_000_000.0;
 

@@ -2,9 +2,6 @@
 
 use crate::design::{Format, Ready};
 
-/// Most labels in one PDF: about 5 kB each until it is complete.
-pub(crate) const PDF_LABELS_MAX: u64 = 10_000;
-
 impl Ready {
     /// Number of PDFs for that many labels; more than one come in a ZIP. 1 for other formats.
     pub fn files(&self, labels: u64) -> u64 {
@@ -35,6 +32,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::design::PDF_LABELS_MAX;
     use crate::{Design, Label, Lettering, PageSize, Printer, Qr, Sheet};
 
     fn ready(format: Format, sheet: Option<Sheet>) -> Ready {

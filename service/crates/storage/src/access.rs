@@ -75,6 +75,21 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Storage {
+    /// Announces events later.
+    fn teller(&self) -> Box<dyn Fn(Event) + Send + Sync> {
+        match self {
+            Self::Sqlite(database) => {
+                let teller = database.teller();
+                Box::new(move |event| teller.tell(event))
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => {
+                let database = Arc::clone(database);
+                Box::new(move |event| database.tell(event))
+            }
+        }
+    }
+
     /// The operations for the service's own work, taps included. It reaches everything, and the
     /// audit log does not mention it.
     pub fn as_service(&self) -> Access {

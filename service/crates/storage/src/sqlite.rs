@@ -310,10 +310,12 @@ impl SqliteStorage {
     }
 
     pub(crate) fn tell(&self, event: Event) {
-        // Payload reads tell an event each: without a listener, they pay nothing for it.
-        if self.events.receiver_count() > 0 {
-            let _ = self.events.send(event.into());
-        }
+        tell(&self.events, event);
+    }
+
+    /// Announces events without keeping the file open.
+    pub(crate) fn teller(&self) -> Teller {
+        Teller(self.events.clone())
     }
 
     /// The same as [`Self::tell`]: there is one node.
@@ -464,5 +466,21 @@ impl SqliteStorage {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+    }
+}
+
+/// Announces events, also when the file was closed meanwhile.
+pub(crate) struct Teller(broadcast::Sender<SharedEvent>);
+
+impl Teller {
+    pub(crate) fn tell(&self, event: Event) {
+        tell(&self.0, event);
+    }
+}
+
+fn tell(events: &broadcast::Sender<SharedEvent>, event: Event) {
+    // Payload reads tell an event each: without a listener, they pay nothing for it.
+    if events.receiver_count() > 0 {
+        let _ = events.send(event.into());
     }
 }

@@ -26,7 +26,9 @@ enum Touched {
 /// sent later and a task beside the request.
 pub(super) struct Request {
     caller: Arc<Caller>,
-    storage: Storage,
+    /// It keeps no SQLite file open: the thread that writes to the file may be the last to drop an
+    /// operation of the request, and cannot wait for its own end.
+    tell: Box<dyn Fn(Event) + Send + Sync>,
     touched: Mutex<Touched>,
 }
 
@@ -34,7 +36,7 @@ impl Request {
     pub(super) fn new(caller: &Arc<Caller>, storage: &Storage) -> Self {
         Self {
             caller: Arc::clone(caller),
-            storage: storage.clone(),
+            tell: storage.teller(),
             touched: Mutex::default(),
         }
     }
@@ -76,7 +78,7 @@ impl Drop for Request {
             Touched::Others => None,
         };
         if let Some((kind, _)) = ResourceKind::of_path(&self.caller.object) {
-            self.storage.as_service().tell(Event::Changed { kind, id });
+            (self.tell)(Event::Changed { kind, id });
         }
     }
 }
