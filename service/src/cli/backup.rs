@@ -33,12 +33,11 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let (place, bytes, carries_key) = match bucket::meant(&options.file)? {
-        Some(path) => to_bucket(options, &path)?,
-        None => {
-            let (bytes, carries_key) = to_file(options, &options.file)?;
-            (options.file.display().to_string(), bytes, carries_key)
-        }
+    let (place, bytes, carries_key) = if let Some(path) = bucket::meant(&options.file)? {
+        to_bucket(options, &path)?
+    } else {
+        let (bytes, carries_key) = to_file(options, &options.file)?;
+        (options.file.display().to_string(), bytes, carries_key)
     };
     let mut out = io::stdout().lock();
     writeln!(out, "{place} contains a backup of {bytes} bytes.")?;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use crate::Event;
 use crate::StorageError;
 use crate::metrics::StorageMetrics;
 #[cfg(feature = "postgres")]

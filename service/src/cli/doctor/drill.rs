@@ -9,6 +9,7 @@ use tapdesk_service::clock::{Stopwatch, Timestamp};
 use tapdesk_service::keyring::{BackupKey, Keyring, Passphrase, file as key_file};
 use tapdesk_service::plural::counted;
 use tapdesk_service::start::Database;
+use tapdesk_service::storage::BackupSeal;
 use tapdesk_service::storage::sqlite::{self, Content, Restore, temporary_folder};
 use zeroize::Zeroizing;
 
@@ -115,7 +116,7 @@ fn check_key(
     passphrase: Option<&Passphrase>,
     key: Option<&Zeroizing<[u8; 32]>>,
 ) -> Result<&'static str> {
-    let seal = restore.seal.filter(|seal| seal.is_sealed());
+    let seal = restore.seal.filter(BackupSeal::is_sealed);
     if passphrase.is_some() || seal.is_none() {
         let Some(opened) = restore.open_key(passphrase)? else {
             return Ok("It does not contain the key that unlocks inlay keys: keep inlay.key.");

@@ -36,7 +36,7 @@ impl Moto {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()
-            .unwrap_or_else(|error| panic!("{command:?}: {error}; see .make/setup"));
+            .unwrap_or_else(|error| panic!("{}: {error}; see .make/setup", command.display()));
         eventually("moto listens", async || {
             TcpStream::connect(("127.0.0.1", port)).await.ok()
         })

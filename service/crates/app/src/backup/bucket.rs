@@ -224,7 +224,7 @@ impl Bucket {
 
     /// The backups at the path, the newest first. Those of other programs are not listed.
     pub async fn list(&self) -> Result<Vec<StoredBackup>, BackupError> {
-        let prefix = ObjectPath::parse(self.path.prefix()).map_err(no_path)?;
+        let prefix = ObjectPath::parse(self.path.prefix()).map_err(|error| no_path(&error))?;
         let listed = self.store.list_with_delimiter(Some(&prefix)).await;
         let objects = listed.map_err(|error| self.failed(&error))?.objects;
         let mut found: Vec<_> = objects
@@ -264,7 +264,7 @@ impl Bucket {
 
     fn object(&self, name: &str) -> Result<ObjectPath, BackupError> {
         let prefix = self.path.prefix();
-        ObjectPath::parse(format!("{prefix}/{name}")).map_err(no_path)
+        ObjectPath::parse(format!("{prefix}/{name}")).map_err(|error| no_path(&error))
     }
 
     fn failed(&self, error: &object_store::Error) -> BackupError {
@@ -272,7 +272,7 @@ impl Bucket {
     }
 }
 
-fn no_path(error: object_store::path::Error) -> BackupError {
+fn no_path(error: &object_store::path::Error) -> BackupError {
     BackupError::Bucket(format!("This is no path in a bucket: {error}."))
 }
 
