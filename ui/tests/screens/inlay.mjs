@@ -83,9 +83,9 @@ export class Inlay {
     return inHex(block(Buffer.from(metaKey, "hex"), data));
   }
 
-  /** The MAC of one read over the empty input. */
-  mac(counter) {
-    return inHex(cmac(this.#session(counter), Buffer.alloc(0)).filter((_, index) => index % 2 === 1));
+  /** The MAC of one read over a text of the URL. */
+  mac(counter, text = "") {
+    return inHex(cmac(this.#session(counter), Buffer.from(text)).filter((_, index) => index % 2 === 1));
   }
 
   #session(counter) {
