@@ -13,6 +13,8 @@ export const covered = (page) =>
     const found = [];
     for (const one of scope.querySelectorAll(TAKES)) {
       if (one.tabIndex < 0 || one.disabled || !one.checkVisibility({ visibilityProperty: true })) continue;
+      // What has the focus since before the window became smaller would not be scrolled to.
+      if (document.activeElement === one) one.blur();
       one.focus();
       if (document.activeElement !== one) continue;
       // A field that is drawn by its label is seen as that.
