@@ -13,6 +13,7 @@
 
 pub use app::{
     Parts, Service, TapUrl, backup, certificates, demo, housekeeping, notifications, rotate,
+    s3_server,
 };
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,

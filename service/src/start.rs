@@ -9,11 +9,11 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::admin_token::{AdminToken, TOKEN_MIN};
-use crate::backup::S3Server;
 use crate::clock::{Clock, Millis, SystemClock, TestClock, Timestamp};
 use crate::entropy::{Entropy, OsEntropy};
 use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
+use crate::s3_server::S3Server;
 use crate::settings::Layers;
 #[cfg(feature = "postgres")]
 use crate::storage::postgres::{self, PostgresStorage, Time};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
-use tapdesk_service::backup::S3Server;
 use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Database, Start, Started, TokenSource, WrappingKey, start};
 use tapdesk_service::{Exposure, Limits, Service, housekeeping, router, serve};

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tapdesk_service::admin_token::AdminToken;
-use tapdesk_service::backup::S3Server;
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock, ManualClock, Millis, Timestamp};
 use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::keyring::{Keyring, Passphrase, file as key_file};
+use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use tapdesk_service::backup::{BackupError, Bucket, BucketPath, S3Server, StoredBackup};
+use tapdesk_service::backup::{BackupError, Bucket, BucketPath, StoredBackup};
+use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::storage::sqlite::temporary_folder;
 use tempfile::TempDir;
 

@@ -125,12 +125,11 @@ struct Model {
 
 impl Model {
     fn texts(&self) -> Vec<String> {
-        let own = [&self.name, &self.title, &self.slug];
-        let values = self.attributes.values().map(|(_, folded)| folded);
-        let lists = self.former.iter().chain(values);
-        let texts = own.into_iter().chain(lists);
-        let codes = texts.clone().flat_map(|text| codes(text));
-        texts.cloned().chain(codes).collect()
+        let own = [&self.name, &self.title, &self.slug].into_iter();
+        let own = own.chain(self.attributes.values().map(|(_, folded)| folded));
+        let codes = own.clone().flat_map(|text| codes(text));
+        let former = self.former.iter().cloned();
+        own.cloned().chain(codes).chain(former).collect()
     }
 
     fn is_found(&self, words: &[String]) -> bool {

@@ -9,7 +9,6 @@ mod bucket;
 mod destination;
 mod file;
 mod folder;
-mod s3_server;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,6 @@ use std::sync::Arc;
 pub use bucket::{Bucket, StoredBackup};
 pub use destination::{BucketPath, Destination, DestinationError};
 pub use file::name;
-pub use s3_server::S3Server;
 
 use crate::service::Service;
 use crate::webhook_delivery::raise;

@@ -57,6 +57,7 @@ pub(crate) mod http_client;
 pub(crate) mod mail_breaker;
 pub mod metrics;
 pub(crate) mod outage;
+pub mod s3_server;
 pub mod service;
 
 pub use service::{Parts, Service};

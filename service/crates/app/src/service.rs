@@ -33,9 +33,9 @@ use template_cache::TemplateCache;
 pub use template_cache::{Matched, OpenedInlay, TapTemplate, TemplateTapInlay};
 pub(crate) use update::SentFrom;
 
-use crate::backup::S3Server;
 use crate::mail_breaker::Breaker;
 use crate::metrics::Metrics;
+use crate::s3_server::S3Server;
 use crate::studio::{MediaNames, Proofs};
 use crate::tag_address::TagAddress;
 use domain::caller::Caller;

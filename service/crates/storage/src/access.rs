@@ -76,7 +76,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Storage {
-    /// Announces events later.
+    /// A way to announce events later, also once the database is closed.
     fn teller(&self) -> Box<dyn Fn(Event) + Send + Sync> {
         match self {
             Self::Sqlite(database) => {

@@ -50,7 +50,7 @@ pub enum AttemptEnd {
     },
     /// A certificate was obtained.
     Obtained {
-        /// The new certificate.
+        /// The certificate that was obtained.
         certificate: StoredCertificate,
         /// When to look at it.
         next_at: Timestamp,

@@ -113,13 +113,13 @@ pub enum Subject {
     Update(InteractionId, TagId),
     /// A tag, not a particular interaction.
     Tag(TagId),
-    /// An experience.
+    /// An experience and its versions.
     Experience(ExperienceId),
-    /// A group.
+    /// A product, batch or folder.
     Group(GroupId),
-    /// A sent form.
+    /// A form that was sent.
     Submission(SubmissionId),
-    /// A webhook.
+    /// A webhook and its deliveries.
     Webhook(WebhookId),
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use tapdesk_service::backup::{BucketPath, Destination, S3Server};
+use tapdesk_service::backup::{BucketPath, Destination};
 use tapdesk_service::plural::counted;
+use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::{Examination, sqlite};
 

@@ -24,7 +24,7 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
 use super::BackupError;
 use super::destination::{BucketPath, is_backup};
-use super::s3_server::S3Server;
+use crate::s3_server::S3Server;
 use domain::private_file;
 use http::Connector;
 

@@ -8,7 +8,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 use super::*;
-use crate::backup::S3Server;
+use crate::s3_server::S3Server;
 use crate::service::Parts;
 use domain::clock::{Clock, SystemClock};
 use domain::entropy::OsEntropy;

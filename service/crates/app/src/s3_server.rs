@@ -34,13 +34,13 @@ impl S3Server {
         }
     }
 
-    pub(super) fn region(&self) -> &str {
+    pub(crate) fn region(&self) -> &str {
         self.region.as_deref().unwrap_or(REGION)
     }
 
     /// The URL of the server. An `Err` is a sentence for people. A backup contains data of
     /// visitors, so it leaves this machine only by TLS.
-    pub(super) fn url(&self) -> Result<Url, String> {
+    pub(crate) fn url(&self) -> Result<Url, String> {
         let Some(text) = &self.endpoint else {
             let url = format!("https://s3.{}.amazonaws.com", self.region());
             return Url::parse(&url).map_err(|_| format!("{} is no region.", self.region()));
@@ -66,7 +66,7 @@ impl S3Server {
     }
 
     /// The access key and its secret. An `Err` is a sentence for people.
-    pub(super) fn key(&self) -> Result<(&str, &str), String> {
+    pub(crate) fn key(&self) -> Result<(&str, &str), String> {
         match (&self.access_key, &self.secret) {
             (Some(key), Some(secret)) => Ok((key, secret)),
             _ => Err(
