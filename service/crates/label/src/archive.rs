@@ -42,7 +42,7 @@ impl Archive {
         self.pipe.take()
     }
 
-    /// The last bytes.
+    /// Ends the archive, and returns its last bytes.
     pub(crate) fn finish(self) -> Result<Vec<u8>, PrintError> {
         self.zip.finish().map_err(not_zipped)?;
         Ok(self.pipe.take())
