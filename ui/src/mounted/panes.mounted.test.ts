@@ -63,7 +63,9 @@ test("the schedule of backups cannot be edited before it is known what it is", a
   await expect.element(settings.getByText("The database is locked.")).toBeVisible();
   expect(settings.getByRole("textbox").query()).toBeNull();
   answer = () =>
-    new Response(JSON.stringify({ enabled: true, destination: "/mnt/backup", every_hours: 6, keep: 3, sealed: false, files: [], last: null }));
+    new Response(
+      JSON.stringify({ enabled: true, destination: "/mnt/backup", every_hours: 6, keep: 3, sealed: false, files: [], last: null }),
+    );
   await settings.getByRole("button", { name: "Load the schedule again" }).click();
   await expect.element(settings.getByLabelText("Destination")).toHaveValue("/mnt/backup");
   await expect.element(settings.getByLabelText("Time between backups")).toHaveValue("6");

@@ -226,7 +226,15 @@ group("Notifications", {
       await list(page);
       await press(page, "New notification…");
       await dialog(page).getByText("To limit it to a group").waitFor();
-      for (const name of ["Disk low", "Database failed", "Backup failed", "Root not backed up", "Webhook off", "Daily limit of tags", "Certificate failed"])
+      for (const name of [
+        "Disk low",
+        "Database failed",
+        "Backup failed",
+        "Root not backed up",
+        "Webhook off",
+        "Daily limit of tags",
+        "Certificate failed",
+      ])
         await dialog(page)
           .getByRole("checkbox", { name: new RegExp(`^${name}`) })
           .uncheck();
