@@ -373,7 +373,7 @@ async fn a_certificate_that_was_revoked_is_replaced_while_taps_go_on() {
 }
 
 #[tokio::test]
-async fn after_the_loss_of_the_key_that_wraps_there_is_a_new_certificate() {
+async fn after_the_loss_of_the_key_beside_a_sqlite_file_there_is_a_new_certificate() {
     let authority = Authority::start().await;
     let (service, port, first) = with_certificate(&authority).await;
     let launch = service.launch().clone();

@@ -79,10 +79,16 @@ impl Library {
         mails
     }
 
-    /// Waits for the mail to a recipient who was refused for the moment before. The clock goes
-    /// forward by `step` milliseconds at each look until the recipient is refused, and then by ten
-    /// minutes. It must not overtake the lease of an attempt.
-    async fn wait_for(&self, service: &ServiceProcess, recipient: &str, step: i64) -> Value {
+    /// Waits for the mail of a notification to its recipient, who is refused for the moment first.
+    /// The clock goes forward by `step` milliseconds at each look until then, and by ten minutes
+    /// once the service has stored the refusal. It must not overtake the lease of an attempt.
+    async fn wait_for(
+        &self,
+        service: &ServiceProcess,
+        notification: &Value,
+        recipient: &str,
+        step: i64,
+    ) -> Value {
         eventually("the recipient is refused for the moment", async || {
             if step > 0 {
                 advance(service, step).await;
@@ -90,6 +96,12 @@ impl Library {
             let journal = self.journal();
             let refused = journal.iter().any(|line| line["refused"] == recipient);
             refused.then_some(())
+        })
+        .await;
+        let path = format!("/notifications/{}", notification["id"]);
+        eventually("the refusal is stored", async || {
+            let failures = &service.admin_get(&path).await["failures"];
+            (failures.as_array()?.len() == 1).then_some(())
         })
         .await;
         advance(service, 600_000).await;
@@ -165,10 +177,10 @@ async fn another_mail_server_takes_alerts_and_reports_and_another_parser_reads_t
         let fields = json!({
             "kind": "alert", "events": ["alert.copied_url"], "channel": {"mail": [alert]},
         });
-        service.admin_create("/notifications", fields).await;
+        let made = service.admin_create("/notifications", fields).await;
         let (tag, mut inlay) = service.bottle().await;
         service.open_as_copied(&inlay.url(&tag)).await;
-        let mail = library.wait_for(&service, &alert, 0).await;
+        let mail = library.wait_for(&service, &made, &alert, 0).await;
         assert_well_formed(&mail, &alert);
         let subject = "Tapdesk: A one-time URL is opened repeatedly";
         assert_eq!(mail["headers"]["subject"], subject);
@@ -182,9 +194,9 @@ async fn another_mail_server_takes_alerts_and_reports_and_another_parser_reads_t
             "kind": "report", "events": [], "every": "week", "group_id": group,
             "channel": {"mail": [report]},
         });
-        service.admin_create("/notifications", fields).await;
+        let made = service.admin_create("/notifications", fields).await;
         advance(&service, EIGHT_DAYS).await;
-        let mail = library.wait_for(&service, &report, 1_000).await;
+        let mail = library.wait_for(&service, &made, &report, 1_000).await;
         assert_well_formed(&mail, &report);
         let subject = mail["headers"]["subject"].as_str().expect("a subject");
         let expected = format!("Tapdesk: 0 taps of {NAME_SHOWN}, 20");
