@@ -7,6 +7,7 @@ mod lost_answers;
 mod nodes;
 mod opening;
 mod proxy;
+mod time;
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ pub enum Time {
 #[derive(Default)]
 pub(super) struct Following {
     clock: Option<Arc<dyn Clock>>,
-    /// The time that the database was last set to, in milliseconds; 0 before the first.
+    /// The latest time that the database was set to, in milliseconds; 0 before the first.
     set_to: AtomicI64,
 }
 
@@ -40,11 +40,16 @@ impl Following {
             return Ok(());
         };
         let now = clock.now().millis();
-        if self.set_to.load(Ordering::Acquire) != now {
+        if self.set_to.load(Ordering::Acquire) < now {
+            // Other connections do the same at the same time. This statement may run after one with
+            // a later time, and must not set the time back.
             session
-                .run("UPDATE clock SET stands_at = $1", &[&now])
+                .run(
+                    "UPDATE clock SET stands_at = $1 WHERE coalesce(stands_at, 0) < $1",
+                    &[&now],
+                )
                 .await?;
-            self.set_to.store(now, Ordering::Release);
+            self.set_to.fetch_max(now, Ordering::AcqRel);
         }
         Ok(())
     }
