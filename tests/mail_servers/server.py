@@ -90,7 +90,8 @@ def logged_in(server, session, envelope, mechanism, login):
     """The user, if the password is right."""
     user, password = login.login.decode(), login.password.decode()
     is_right = (user, password) == (settings["user"], settings["password"])
-    return AuthResult(success=is_right, auth_data=user)
+    # Not handled here: aiosmtpd answers a wrong one.
+    return AuthResult(success=is_right, handled=False, auth_data=user)
 
 
 def conversation():
