@@ -28,6 +28,15 @@ const looks = (turn) =>
 /** Until what listens to the size of the window has drawn. */
 const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 
+/** How much wider than the window the page stays. A list beside a button finds its place only after the window has changed. */
+async function excess(page) {
+  const fits = () => document.documentElement.scrollWidth <= innerWidth;
+  return page.waitForFunction(fits, null, { timeout: 2_000 }).then(
+    () => 0,
+    () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+  );
+}
+
 /** What is wrong with a state in all looks. In the last one, of the least room, the focus goes to all that takes it. */
 async function faults(page, turn) {
   const found = [];
@@ -36,7 +45,7 @@ async function faults(page, turn) {
     await page.emulateMedia({ colorScheme: theme });
     await drawn(page);
     const look = `${theme}, ${size.width}x${size.height}`;
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    const wide = await excess(page);
     if (wide > 0) found.push(`${look}: ${wide}px wider than the window`);
     if (axe) found.push(...(await findings(page)).map((finding) => `${look}: ${finding}`));
   }
