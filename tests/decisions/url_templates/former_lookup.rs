@@ -72,7 +72,7 @@ impl Draw {
     }
 }
 
-/// What the former lookup knew: tags by their slugs, present and former, and by their chips' UIDs.
+/// The knowledge of the former lookup: tags by their slugs, present and former, and by their chips' UIDs.
 #[derive(Default)]
 struct Former {
     templates: Vec<&'static str>,

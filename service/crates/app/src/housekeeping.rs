@@ -79,10 +79,11 @@ async fn back_up(service: &Service) -> Infallible {
 
 /// Follows the settings that another node stores.
 async fn follow(service: &Service) -> Infallible {
-    let mut known = service.storage.configuration_epoch();
+    // Another node may have changed them since this one read them at its start.
+    let mut known = None;
     loop {
         tokio::time::sleep(LOOK).await;
-        let epoch = service.storage.configuration_epoch();
+        let epoch = Some(service.storage.configuration_epoch());
         if epoch != known && service.follow_settings().await.is_ok() {
             known = epoch;
         }

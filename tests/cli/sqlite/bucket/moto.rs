@@ -64,7 +64,7 @@ impl Moto {
         answer.bytes().await.unwrap().to_vec()
     }
 
-    /// Replaces an object.
+    /// Replaces the content of an object.
     pub(super) async fn write(&self, path: &str, content: Vec<u8>) {
         let put = self.request(Method::PUT, path).body(content);
         done(&put.answer().await);

@@ -69,7 +69,7 @@ pub(super) struct Tap {
     pub(super) tamper: Option<String>,
 }
 
-/// All of them.
+/// All moves of published forms.
 pub(super) fn moves() -> Vec<Move> {
     let file = include_str!("../../../vectors/moves.json");
     serde_json::from_str(file).expect("the vectors are moves")

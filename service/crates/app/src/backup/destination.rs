@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Begins the name of a bucket.
 const SCHEME: &str = "s3://";
 
-/// Where backups go.
+/// The place to which backups go, and its checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// An absolute path on the machine of the service.

@@ -27,13 +27,13 @@ const POLLING: RetryPolicy = RetryPolicy::new()
 /// Why a certificate was not obtained.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OrderError {
-    /// The database failed.
+    /// The database refused or did not answer.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The authority refused, or cannot be reached.
     #[error(transparent)]
     Authority(#[from] Error),
-    /// The attempt panicked.
+    /// The attempt ended with a panic.
     #[error("the attempt panicked")]
     Panicked,
     /// Something else, a sentence for people.

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     const DOMAIN: &str = "tags.example.com";
-    /// 2026-01-01T00:00:00Z.
+    /// The first moment of 2026 in UTC.
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
     /// A certificate for a domain that is valid until a year begins, and its key, as PEM.

@@ -40,7 +40,7 @@ pub struct TapTag {
 /// The codes that a tag's inlays make. One byte for two answers, because a million tags have it.
 #[derive(Clone, Copy, Debug)]
 enum Codes {
-    /// Neither of these.
+    /// The slug is neither of these.
     None,
     /// An inlay makes codes that prove nothing, or none.
     Static,

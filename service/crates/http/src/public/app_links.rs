@@ -56,17 +56,17 @@ pub(crate) struct AssetStatement {
     /// The permission of links.
     #[schema(value_type = Vec<String>)]
     relation: [&'static str; 1],
-    /// The app.
+    /// The app that opens the URLs.
     target: AssetTarget,
 }
 
-/// An Android app.
+/// An Android app, by its id and certificates.
 #[derive(Serialize, ToSchema)]
 struct AssetTarget {
-    /// Always `android_app`.
+    /// The kind of target, always `android_app`.
     #[schema(value_type = String)]
     namespace: &'static str,
-    /// Its application id.
+    /// The application id in its package.
     package_name: String,
     /// SHA-256 fingerprints of its signing certificates.
     sha256_cert_fingerprints: Vec<String>,
