@@ -40,7 +40,7 @@ pub struct TapTag {
 /// The codes that a tag's inlays make. One byte for two answers, because a million tags have it.
 #[derive(Clone, Copy, Debug)]
 enum Codes {
-    /// The slug is neither of these.
+    /// No inlay makes codes of either kind.
     None,
     /// An inlay makes codes that prove nothing, or none.
     Static,
