@@ -4,23 +4,22 @@
 use std::time::Duration;
 
 use crate::clock::{Millis, Timestamp};
+use crate::retry::Schedule;
 
-/// Pauses after failed attempts in a row; the last one repeats. They begin after a failure of the
-/// network, and end below the limits of Let's Encrypt: five failed validations of a name in an hour.
-const PAUSES: [Millis; 6] = [
-    Millis::minutes(1),
-    Millis::minutes(10),
-    Millis::minutes(30),
-    Millis::hours(1),
-    Millis::hours(3),
-    Millis::hours(6),
-];
-/// Longest random extension of a pause, in percent, so that services that failed at the same moment
-/// do not all return at once.
-const JITTER: i64 = 20;
-/// Longest pause that an authority can ask for. The limit of five equal certificates in a week is
-/// the slowest one of Let's Encrypt: one of them is free again after 34 hours.
-const PAUSE_MAX: Millis = Millis::days(2);
+/// The repetition after failed attempts in a row. The pauses begin after a failure of the network, and
+/// end below the limits of Let's Encrypt: five failed validations of a name in an hour. Its slowest
+/// limit is that of five equal certificates in a week: one of them is free again after 34 hours.
+const RETRY: Schedule<6> = Schedule {
+    pauses: [
+        Millis::minutes(1),
+        Millis::minutes(10),
+        Millis::minutes(30),
+        Millis::hours(1),
+        Millis::hours(3),
+        Millis::hours(6),
+    ],
+    asked_max: Millis::days(2),
+};
 /// How long a claimed domain is reserved for a node. An attempt takes at most half of it.
 pub const LEASE: Millis = Millis::minutes(10);
 /// Pause between two looks at a certificate that is good: the authority may want it replaced early.
@@ -71,11 +70,7 @@ pub fn next_attempt(
     retry_after: Option<Duration>,
     chance: u8,
 ) -> Timestamp {
-    let made = usize::try_from(attempts).unwrap_or(usize::MAX);
-    let pause = PAUSES[made.saturating_sub(1).min(PAUSES.len() - 1)];
-    let jitter = pause.get() * JITTER * i64::from(chance) / (100 * i64::from(u8::MAX));
-    let asked = retry_after.map_or(Millis::ZERO, Millis::from);
-    now.plus((pause + Millis::new(jitter)).max(asked.min(PAUSE_MAX)))
+    RETRY.next(attempts, now, retry_after, chance)
 }
 
 #[cfg(test)]
@@ -114,7 +109,7 @@ mod tests {
         assert!(is_due(None, now));
         assert!(is_due(Some(now), now));
         assert!(!is_due(Some(now.plus(Millis::new(1))), now));
-        assert!(!is_due(Some(now.plus(PAUSE_MAX)), now));
+        assert!(!is_due(Some(now.plus(RETRY.asked_max)), now));
         assert!(is_due(Some(now.plus(Millis::days(30))), now));
     }
 

@@ -26,6 +26,7 @@
 pub mod field_error;
 pub mod id;
 pub mod plural;
+mod retry;
 pub mod revision;
 pub mod schema;
 pub mod strict_json;

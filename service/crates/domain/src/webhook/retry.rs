@@ -3,32 +3,29 @@
 use std::time::Duration;
 
 use crate::clock::{Millis, Timestamp};
+use crate::retry::Schedule;
 
-/// Pauses after the failed attempts of a delivery. They are those of the Standard
+/// The repetition after the failed attempts of a delivery. The pauses are those of the Standard
 /// Webhooks specification and add up to three days. A delivery that is kept longer repeats the last
 /// pause.
-const PAUSES: [Millis; 9] = [
-    Millis::seconds(5),
-    Millis::minutes(5),
-    Millis::minutes(30),
-    Millis::hours(2),
-    Millis::hours(5),
-    Millis::hours(10),
-    Millis::hours(14),
-    Millis::hours(20),
-    Millis::hours(20),
-];
+const RETRY: Schedule<9> = Schedule {
+    pauses: [
+        Millis::seconds(5),
+        Millis::minutes(5),
+        Millis::minutes(30),
+        Millis::hours(2),
+        Millis::hours(5),
+        Millis::hours(10),
+        Millis::hours(14),
+        Millis::hours(20),
+        Millis::hours(20),
+    ],
+    asked_max: Millis::days(1),
+};
 
 /// Number of failed attempts after which a delivery is given up, if its endpoint accepted others
 /// meanwhile. A pause follows each of them except the last one.
 pub const ATTEMPTS: u32 = 10;
-
-/// Maximum random extension of a pause, in percent. It spreads deliveries that failed at the same
-/// moment.
-const JITTER: i64 = 20;
-
-/// Maximum pause that an endpoint can ask for.
-const PAUSE_MAX: Millis = Millis::days(1);
 
 /// Time after which an endpoint that only fails is switched off.
 pub const FAILING_MAX: Millis = Millis::days(5);
@@ -41,11 +38,7 @@ pub fn next_attempt(
     retry_after: Option<Duration>,
     chance: u8,
 ) -> Timestamp {
-    let made = usize::try_from(attempts).unwrap_or(usize::MAX);
-    let pause = PAUSES[made.saturating_sub(1).min(PAUSES.len() - 1)];
-    let jitter = pause.get() * JITTER * i64::from(chance) / (100 * i64::from(u8::MAX));
-    let asked = retry_after.map_or(Millis::ZERO, Millis::from);
-    now.plus((pause + Millis::new(jitter)).max(asked.min(PAUSE_MAX)))
+    RETRY.next(attempts, now, retry_after, chance)
 }
 
 #[cfg(test)]
@@ -54,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_delivery_is_tried_for_three_days() {
-        assert_eq!(usize::try_from(ATTEMPTS), Ok(PAUSES.len() + 1));
+        assert_eq!(usize::try_from(ATTEMPTS), Ok(RETRY.pauses.len() + 1));
         for chance in [0, 128, 255] {
             let mut now = Timestamp::from_millis(0);
             for attempts in 1..ATTEMPTS {

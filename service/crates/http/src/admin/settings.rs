@@ -39,6 +39,7 @@ pub(crate) struct TagUrlSetting {
 }
 
 /// The setting `app_links`, with its source.
+// A `Setting` would repeat the schema of `AppLinks` in the document of the API.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AppLinksSetting {
     value: Vec<AppLinks>,
@@ -100,12 +101,14 @@ impl SettingsView {
         checks: Vec<TagUrlCheck>,
         logo: Option<PageLogo>,
     ) -> Result<Self, ApiError> {
+        const fn is_fixed(source: Source) -> bool {
+            matches!(source, Source::Argument | Source::Environment)
+        }
         fn setting<T>(value: T, source: Source) -> Setting<T> {
-            let read_only = matches!(source, Source::Argument | Source::Environment);
             Setting {
                 value,
                 source,
-                read_only,
+                read_only: is_fixed(source),
             }
         }
         let layers = &service.layers;
@@ -117,15 +120,11 @@ impl SettingsView {
         let check = checks.find(|check| check.tag_url == settings.tag_url);
         Ok(Self {
             tag_url: {
-                let Setting {
-                    value,
-                    source,
-                    read_only,
-                } = setting(settings.tag_url, source("tag_url"));
+                let source = source("tag_url");
                 TagUrlSetting {
-                    value,
+                    value: settings.tag_url,
                     source,
-                    read_only,
+                    read_only: is_fixed(source),
                     check,
                 }
             },
@@ -141,27 +140,19 @@ impl SettingsView {
             rate_limit: setting(rate_limit, source("rate_limit")),
             hosts: setting(settings.hosts, source("hosts")),
             app_links: {
-                let Setting {
-                    value,
-                    source,
-                    read_only,
-                } = setting(settings.app_links, source("app_links"));
+                let source = source("app_links");
                 AppLinksSetting {
-                    value,
+                    value: settings.app_links,
                     source,
-                    read_only,
+                    read_only: is_fixed(source),
                 }
             },
             pages: {
-                let Setting {
-                    value,
-                    source,
-                    read_only,
-                } = setting(settings.pages, source("pages"));
+                let source = source("pages");
                 PagesSetting {
-                    value,
+                    value: settings.pages,
                     source,
-                    read_only,
+                    read_only: is_fixed(source),
                     logo,
                 }
             },

@@ -4,8 +4,7 @@
 use tokio_postgres::{Client, IsolationLevel};
 
 use super::address::Address;
-use super::connection::{connect, drain, set_up};
-use super::migrate::{OpenError, check, newest_known, reason, refuse_moved, refuse_unfinished};
+use super::migrate::{OpenError, check, connected, newest_known, refuse_moved, refuse_unfinished};
 use super::row::{column, optional_time};
 use super::shared::{row, rows};
 use crate::catalogue::{Backend, missing};
@@ -19,12 +18,8 @@ use domain::clock::Timestamp;
 
 /// Facts about the database at `address`; `None` if it is empty. It writes nothing.
 pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
-    let (client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
+    let (client, _) = connected(address).await?;
     let unusable = |error| OpenError::Unusable(address.to_string(), error);
-    set_up(&client).await.map_err(unusable)?;
     let format = check(&client, address).await?;
     let Some(format) = format else {
         return Ok(None);
@@ -59,13 +54,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
 
 /// The first fault in the audit log of the database at `address`, if any. It writes nothing.
 pub async fn check_audit(address: &Address) -> Result<Option<Fault>, OpenError> {
-    let (mut client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
-    set_up(&client)
-        .await
-        .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
+    let (mut client, _) = connected(address).await?;
     check_rows(&mut client)
         .await
         .map_err(|error| OpenError::Unusable(address.to_string(), error))
@@ -76,23 +65,15 @@ pub async fn notification_trouble(
     address: &Address,
     now: Timestamp,
 ) -> Result<NotificationTrouble, OpenError> {
-    let (client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
+    let (client, _) = connected(address).await?;
     let unusable = |error| OpenError::Unusable(address.to_string(), error);
-    set_up(&client).await.map_err(unusable)?;
     find_trouble(&client, now).await.map_err(unusable)
 }
 
 /// The states of the certificates in the database at `address`. It writes nothing.
 pub async fn certificate_states(address: &Address) -> Result<Vec<CertificateState>, OpenError> {
-    let (client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
+    let (client, _) = connected(address).await?;
     let unusable = |error| OpenError::Unusable(address.to_string(), error);
-    set_up(&client).await.map_err(unusable)?;
     let sql = Dialect::Postgres.say(certificates::STATES);
     let found = client.query(&*sql, &[]).await;
     let found = found.map_err(|error| unusable(error.into()))?;

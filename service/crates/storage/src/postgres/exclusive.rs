@@ -4,8 +4,7 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use super::address::Address;
-use super::connection::{connect, drain, set_up};
-use super::migrate::{OpenError, reason};
+use super::migrate::{OpenError, connected};
 use super::transaction::{LOCKS, SERVED_LOCK};
 use crate::StorageError;
 
@@ -19,12 +18,8 @@ impl Exclusive {
     /// Takes the lock of the database at `address`, unless a node uses it. The server releases the
     /// lock of a killed node within the lock timeout.
     pub(super) async fn with(address: &Address) -> Result<Self, OpenError> {
-        let (client, messages) = connect(address)
-            .await
-            .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-        drain(messages);
+        let (client, _) = connected(address).await?;
         let unusable = |error: StorageError| OpenError::Unusable(address.to_string(), error);
-        set_up(&client).await.map_err(unusable)?;
         let patient = "SET statement_timeout = 0; SET lock_timeout = '5s'";
         let patient = client.batch_execute(patient).await;
         patient.map_err(|error| unusable(error.into()))?;

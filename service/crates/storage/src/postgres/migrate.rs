@@ -109,13 +109,8 @@ pub(super) async fn open(
     time: Time,
     entropy: &dyn Entropy,
 ) -> Result<Opened, OpenError> {
-    let (mut client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    let messages = drain(messages);
-    let unusable = |error: StorageError| OpenError::Unusable(address.to_string(), error);
-    let sql = |error: tokio_postgres::Error| unusable(error.into());
-    set_up(&client).await.map_err(unusable)?;
+    let (mut client, messages) = connected(address).await?;
+    let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
     client
         .batch_execute("SET statement_timeout = 0")
         .await
@@ -223,6 +218,18 @@ pub(super) async fn refuse_moved(client: &Client, address: &Address) -> Result<(
             at,
         }),
     }
+}
+
+/// A connection of its own to the database at `address`, which is set up, and the task that reads its
+/// messages.
+pub(super) async fn connected(address: &Address) -> Result<(Client, JoinHandle<()>), OpenError> {
+    let (client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    let messages = drain(messages);
+    let ready = set_up(&client).await;
+    ready.map_err(|error| OpenError::Unusable(address.to_string(), error))?;
+    Ok((client, messages))
 }
 
 /// Why a connection failed, in the words of the server or the system.

@@ -1,8 +1,7 @@
 //! Upgrades a database to the newest schema, because a person asked for it.
 
 use super::address::Address;
-use super::connection::{connect, drain, set_up};
-use super::migrate::{OpenError, may_serve, newest_known, reason, run};
+use super::migrate::{OpenError, connected, may_serve, newest_known, run};
 
 /// The schema versions of a database, before and after its upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +19,8 @@ pub struct Upgraded {
 ///
 /// After an error the database is as it was.
 pub async fn upgrade(address: &Address) -> Result<Upgraded, OpenError> {
-    let (mut client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
+    let (mut client, _) = connected(address).await?;
     let unusable = |error| OpenError::Unusable(address.to_string(), error);
-    set_up(&client).await.map_err(unusable)?;
     // A migration may take as long as it needs.
     client
         .batch_execute("SET statement_timeout = 0")
