@@ -47,7 +47,7 @@ pub(crate) struct Certificates {
     )]
     pub https_listen: SocketAddr,
 
-    /// With `--acme`, the address and port of http, which answers the authority and leads visitors to https. The authority comes to port 80.
+    /// With `--acme`, the address and port of http, which answers the authority and redirects visitors to https. The authority uses port 80.
     #[arg(
         long,
         env = "TAPDESK_HTTP_LISTEN",
