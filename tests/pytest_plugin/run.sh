@@ -16,6 +16,8 @@ cp -r service/kit/pytest "$folder/source"
   --target "$folder/site" "$folder/source"
 mkdir "$folder/shop"
 cp tests/pytest_plugin/test_*.py service/kit/server/tapdesk.py "$folder/shop"
+# The test of the guide, as it stands there.
+sed -n '/^\*\*`test_product.py`\*\*$/,/^```$/p' service/docs/guides/local-development.md | sed '1,3d;$d' >"$folder/shop/test_product.py"
 cd "$folder/shop"
 PYTHONPATH="$folder/site" PYTHONDONTWRITEBYTECODE=1 TAPDESK_SERVICE="$binary" \
   "$python" -m pytest --quiet --override-ini tap_page=https://shop.example/product -p no:cacheprovider "$@"

@@ -2,21 +2,18 @@
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "@playwright/test";
 import { chromiumOptions } from "../screens/chromium.mjs";
 import { freePort } from "./ports.mjs";
-import { environment } from "./project.mjs";
+import { environment, MODULES, PLAYWRIGHT } from "./project.mjs";
 import { INSTALL_CHROMIUM, registry } from "./registry.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const GUIDE = join(root, "service/docs/guides/local-development.md");
-/** What `npm install @playwright/test` installs. */
-const PLAYWRIGHT = ["@playwright/test", "playwright", "playwright-core"];
 
 /** The guide as somebody with this clone has it, at ports that are free here. */
 async function guide(clone) {
@@ -43,11 +40,12 @@ const shell = (commands, cwd, env) =>
 
 test("from an empty folder to a page that registers a product, by the guide alone", async () => {
   const place = await mkdtemp(join(tmpdir(), "tapdesk-local-"));
-  const packages = await registry(modules, PLAYWRIGHT);
+  const packages = await registry(MODULES, PLAYWRIGHT);
   try {
     const [clone, folder, home] = ["clone", "shop", "home"].map((name) => join(place, name));
     for (const made of [join(clone, "target/debug"), folder, home]) await mkdir(made, { recursive: true });
     const own = environment();
+    await access(own.TAPDESK_SERVICE);
     await symlink(own.TAPDESK_SERVICE, join(clone, "target/debug/tapdesk-service"));
     await symlink(join(root, "service"), join(clone, "service"));
     const text = await guide(clone);
@@ -63,7 +61,7 @@ test("from an empty folder to a page that registers a product, by the guide alon
       npm_config_audit: "false",
       npm_config_update_notifier: "false",
     };
-    execFileSync(process.execPath, ["-e", INSTALL_CHROMIUM, chromiumOptions().executablePath], { cwd: modules, env });
+    execFileSync(process.execPath, ["-e", INSTALL_CHROMIUM, chromiumOptions().executablePath], { cwd: MODULES, env });
 
     const { files, commands } = typed(text);
     assert.equal(commands.length, 4, "blocks of commands");

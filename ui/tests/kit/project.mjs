@@ -9,12 +9,13 @@ import { promisify } from "node:util";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const PACKAGE = here("../../../service/kit/playwright");
-const MODULES = here("../../node_modules");
+/** The packages that are installed here. */
+export const MODULES = here("../../node_modules");
 /** What `npm install @playwright/test` installs. */
-const PLAYWRIGHT = ["@playwright/test", "playwright", "playwright-core"];
+export const PLAYWRIGHT = ["@playwright/test", "playwright", "playwright-core"];
 
 /** Installs Playwright, as it is installed here, and a packed package. */
-export async function install(folder, packed) {
+async function install(folder, packed) {
   for (const name of PLAYWRIGHT) {
     const link = join(folder, "node_modules", name);
     await mkdir(dirname(link), { recursive: true });
@@ -25,9 +26,9 @@ export async function install(folder, packed) {
   execFileSync("tar", ["-xzf", packed, "-C", installed, "--strip-components=1"], { cwd: folder });
 }
 
-/** The variables of the program under test: this run is one of Playwright, too, which it must not take for its own. */
+/** The variables of the program under test. This run is one of npm and Playwright, too, which it must not take for its own. */
 export function environment(more = {}) {
-  const own = Object.entries(process.env).filter(([name]) => !/^(PLAYWRIGHT|TEST_|PW)/.test(name));
+  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|PLAYWRIGHT|TEST_|PW)/.test(name));
   const service = process.env.TAPDESK_SERVICE ?? here("../../../target/debug/tapdesk-service");
   return { ...Object.fromEntries(own), TAPDESK_SERVICE: service, ...more };
 }
