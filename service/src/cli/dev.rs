@@ -66,9 +66,10 @@ impl World {
     /// The world of a seed. Without one, its clock is that of this machine, which a receiver of
     /// webhooks expects: it refuses signatures of another time.
     fn new(seed: Option<u32>) -> Self {
-        let clock: Arc<dyn Clock> = match seed {
-            Some(_) => Arc::new(ManualClock::new(BEGINNING)),
-            None => Arc::new(TestClock::start(Millis::ZERO)),
+        let clock: Arc<dyn Clock> = if seed.is_some() {
+            Arc::new(ManualClock::new(BEGINNING))
+        } else {
+            Arc::new(TestClock::start(Millis::ZERO))
         };
         let seed = seed.unwrap_or_else(|| u32::from_le_bytes(entropy::bytes(&OsEntropy)));
         Self {
