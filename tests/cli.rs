@@ -2,6 +2,7 @@
 
 mod copies;
 mod demo;
+mod dev;
 mod export;
 mod headless;
 mod import;

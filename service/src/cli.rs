@@ -1,10 +1,12 @@
 //! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` need exclusive access to a
-//! database; `upgrade-database` needs only the database; the others call a running service.
+//! database; `upgrade-database` needs only the database; `dev` has one of its own; the others call a
+//! running service.
 
 mod backup;
 mod bucket;
 mod client;
 mod demo;
+mod dev;
 mod doctor;
 #[cfg(test)]
 mod documents;
@@ -68,6 +70,12 @@ enum Verb {
                       Without it, the service generates one and keeps it in the token file."
     )]
     Serve(Box<options::Serve>),
+    /// Run a service for development and tests: in memory, with demo data and a clock that can be moved.
+    #[command(
+        after_help = "On start it prints one line of JSON: the service's URL, its admin token, its seed, \
+                      its time, and the demo's tags. SIGINT and SIGTERM end it, and it leaves no files."
+    )]
+    Dev(dev::Options),
     /// Load demo data: simulated tags, an experience and virtual inlays.
     Demo(demo::Options),
     /// Tap a virtual inlay.
@@ -138,6 +146,7 @@ fn run(cli: Cli) -> Result<()> {
         .map_err(|error| anyhow!("The log cannot be started: {error}."))?;
     match cli.verb {
         Verb::Serve(options) => serve::run(*options),
+        Verb::Dev(options) => dev::run(&options),
         Verb::Demo(options) => demo::run(&options),
         Verb::Tap(options) => tap::run(&options),
         Verb::Tail(options) => tail::run(&options),
