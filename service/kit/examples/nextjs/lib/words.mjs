@@ -33,7 +33,7 @@ const answers = {
   used: "This tap has registered the product already. To change it, tap the tag again.",
   expired: "Five minutes have passed. Tap the tag again, then register.",
   unknown_variable: "This product cannot be registered yet. Please contact us.",
-  unreachable: "No connection. Nothing is lost: press Register again.",
+  unreachable: "No connection. Please register again: nothing is stored twice.",
   invalid: "Enter a name of at most 200 characters.",
 };
 

@@ -125,7 +125,7 @@ function shortcode(): string
     if ($tap['tag']) {
         $html .= '<h2>' . esc_html($tap['tag']['title'] ?: $tap['tag']['name']) . '</h2>';
     }
-    $html .= '<div role="status"><h3>' . esc_html($title) . '</h3><p>' . esc_html($text) . '</p></div>';
+    $html .= '<div role="status"><h2>' . esc_html($title) . '</h2><p>' . esc_html($text) . '</p></div>';
     if ($tap['reason'] === 'unreachable') {
         $html .= '<p><a href="' . esc_url(get_permalink()) . '">' . esc_html__('Try again', 'tapdesk') . '</a></p>';
     }
@@ -176,7 +176,7 @@ function answers(): array
         'used' => __('This tap has registered the product already. To change it, tap the tag again.', 'tapdesk'),
         'expired' => __('Five minutes have passed. Tap the tag again, then register.', 'tapdesk'),
         'unknown_variable' => __('This product cannot be registered yet. Please contact us.', 'tapdesk'),
-        'unreachable' => __('No connection. Nothing is lost: press Register again.', 'tapdesk'),
+        'unreachable' => __('No connection. Please register again: nothing is stored twice.', 'tapdesk'),
         'invalid' => __('Enter a name of at most 200 characters.', 'tapdesk'),
     ];
 }

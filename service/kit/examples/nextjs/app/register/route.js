@@ -7,7 +7,8 @@ import { tap, update } from "../../lib/tapdesk.mjs";
 export async function POST(request) {
   // The cookie is not sent from other sites. This is for browsers that do not know its attribute `SameSite`.
   if (request.headers.get("sec-fetch-site") === "cross-site") return new Response("Forbidden", { status: 403 });
-  const owner = String((await request.formData()).get("owner") ?? "").trim();
+  const form = await request.formData().catch(() => null);
+  const owner = String(form?.get("owner") ?? "").trim();
   if (!owner || owner.length > 200) return leadTo("/product?answer=invalid");
   return leadTo(`/product?answer=${await register(keyOf(request), owner)}`);
 }
