@@ -99,7 +99,7 @@ test("each answer of the helper has words, and other ones have none", async () =
 });
 
 test("the helper in the example for Next.js is the one of the kit", async () => {
-  assert.equal(await read("nextjs/lib/tapdesk.mjs"), await helper("tapdesk.mjs"));
+  assert.equal(await read("nextjs/lib/tapdesk.mjs"), await helper("tapdesk.mjs"), "copy it from service/kit/server");
   assert.equal(await read("nextjs/app/style.css"), await read("plain-html/style.css"));
 });
 

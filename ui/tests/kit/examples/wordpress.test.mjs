@@ -126,7 +126,7 @@ test("the settings page is for administrators, and takes scheme and host only", 
 });
 
 test("the plugin has the helper of the kit, and one version", async () => {
-  assert.equal(await read("wordpress/tapdesk/server/tapdesk.php"), await helper("tapdesk.php"));
+  assert.equal(await read("wordpress/tapdesk/server/tapdesk.php"), await helper("tapdesk.php"), "copy it from service/kit/server");
   const code = await read("wordpress/tapdesk/tapdesk.php");
   const readme = await read("wordpress/tapdesk/readme.txt");
   for (const [inCode, inReadme] of [

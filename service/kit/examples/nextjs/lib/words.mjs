@@ -7,7 +7,7 @@ const verdicts = new Map([
     {
       look: "warning",
       title: "Not verified",
-      text: "This address was opened before, or it was copied. Tap the tag on your product again. If you see this once more, please contact us.",
+      text: "This address was opened before, or it may be a copy. Tap the tag on your product again. If you see this once more, please contact us.",
     },
   ],
   [

@@ -157,7 +157,7 @@ function verdict(array $tap): array
     if ($tap['reason'] === 'ok') {
         return match ($tap['verified']) {
             true => ['genuine', __('Genuine', 'tapdesk'), __('This tap came from the original tag of this product.', 'tapdesk')],
-            false => ['not-verified', __('Not verified', 'tapdesk'), __('This address was opened before, or it was copied. Tap the tag on your product again. If you see this once more, please contact us.', 'tapdesk')],
+            false => ['not-verified', __('Not verified', 'tapdesk'), __('This address was opened before, or it may be a copy. Tap the tag on your product again. If you see this once more, please contact us.', 'tapdesk')],
             null => ['not-checked', __('Not checked', 'tapdesk'), __('This code leads to the product, but it cannot prove where it comes from. If your product has a tag, tap it.', 'tapdesk')],
         };
     }
@@ -192,7 +192,7 @@ function register_service(): void
     register_setting('tapdesk', SERVICE, ['type' => 'string', 'default' => '', 'sanitize_callback' => __NAMESPACE__ . '\\sanitize_service']);
 }
 
-/** Scheme and host, and nothing else. What is no such address leaves the setting as it was. */
+/** Scheme and host, and nothing else. Any other text leaves the setting as it was. */
 function sanitize_service(mixed $value): string
 {
     $url = rtrim(trim(is_string($value) ? $value : ''), '/');

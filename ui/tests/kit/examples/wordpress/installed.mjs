@@ -20,7 +20,7 @@ const ADMINISTRATOR = { name: "anna", password: "a password only for tests" };
 async function mariadb(folder) {
   const data = join(folder, "database");
   const socket = join(folder, "mariadb.sock");
-  // It refuses to run as root unless it is told to.
+  // It refuses to run as root without this.
   const user = process.getuid() === 0 ? ["--user=root"] : [];
   await run("mariadb-install-db", [
     "--no-defaults",
@@ -69,7 +69,7 @@ defined('ABSPATH') || define('ABSPATH', __DIR__ . '/');
 require ABSPATH . 'wp-settings.php';
 `;
 
-/** What a person does at the first start, without the mail that it sends; a page with the shortcode. It prints the page's id. */
+/** The steps of a first start, without its mail, and a page with the shortcode. It prints the page's id. */
 const INSTALL = `<?php
 define('WP_INSTALLING', true);
 function wp_new_blog_notification() {}
