@@ -1,5 +1,5 @@
-// The example for n8n: its workflow, with events that a running service signed. n8n itself is larger than this repository's
-// dependencies together, so a stand-in runs the nodes: the code as it is, the others by their parameters.
+// The example for n8n: its workflow, with events that a running service signed. n8n itself has 156 direct dependencies, too many
+// to install for a test, so a stand-in runs the nodes: the code as it is, the others by their parameters.
 
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
