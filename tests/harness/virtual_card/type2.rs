@@ -21,6 +21,8 @@ const DATA: usize = 4;
 const PROT: u8 = 0x80;
 /// `ACCESS`: the configuration is locked permanently.
 const CFGLCK: u8 = 0x40;
+/// `ACCESS`: how many wrong passwords lock the protected pages permanently; 0 is no limit.
+const AUTHLIM: u8 = 0x07;
 /// `ACCESS`: the read counter is on.
 const NFC_CNT_EN: u8 = 0x10;
 /// `Lock Control TLV` of a new NTAG213 (section 8.5.6).
@@ -49,6 +51,8 @@ pub struct VirtualType2 {
     silent: bool,
     /// Whether the reader is in a transparent session.
     pub in_session: bool,
+    /// Wrong passwords since the last right one, which the chip counts if `AUTHLIM` is not 0.
+    wrong_passwords: u8,
     field: Option<Field>,
 }
 
@@ -60,6 +64,8 @@ struct Field {
     config: [[u8; 4]; 2],
     /// Whether a read was counted in this activation.
     counted: bool,
+    /// Whether the password was proved in this activation.
+    authenticated: bool,
 }
 
 impl VirtualType2 {
@@ -98,6 +104,7 @@ impl VirtualType2 {
             passes_on: None,
             silent: false,
             in_session: false,
+            wrong_passwords: 0,
             field: None,
         }
     }
@@ -266,7 +273,23 @@ impl VirtualType2 {
                 })
             }),
             counted: false,
+            authenticated: false,
         })
+    }
+
+    /// `PWD_AUTH` (section 10.7): the chip answers with its acknowledgement, or falls back to its
+    /// idle state. Once it counted too many wrong passwords it accepts none, for ever.
+    fn authenticate(&mut self, password: &[u8]) -> Option<Vec<u8>> {
+        let config = self.chip.config()?.config;
+        let limit = self.field().config[1][0] & AUTHLIM;
+        let is_out = limit != 0 && self.wrong_passwords >= limit;
+        if is_out || password != self.page(config + 2) {
+            self.wrong_passwords += u8::from(limit != 0 && !is_out);
+            return None;
+        }
+        self.wrong_passwords = 0;
+        self.field().authenticated = true;
+        Some(self.page(config + 3)[..2].to_vec())
     }
 
     /// `READ` of at most sixteen bytes. The first one of an activation counts.
@@ -282,6 +305,7 @@ impl VirtualType2 {
         let [cfg0, cfg1] = field.config;
         let closed_from = match cfg1[0] & PROT {
             0 => last,
+            _ if field.authenticated => last,
             _ => usize::from(cfg0[3]),
         };
         let counts = !field.counted && cfg1[0] & NFC_CNT_EN != 0;

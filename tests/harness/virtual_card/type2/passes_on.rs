@@ -18,6 +18,7 @@ impl VirtualType2 {
             _ if self.silent => None,
             [0x60] => self.chip.version().map(Vec::from),
             [0x3C, 0x00] => self.signature.map(Vec::from),
+            [0x1B, password @ ..] if password.len() == 4 => self.authenticate(password),
             _ => None,
         };
         self.silent = answer.is_none();
