@@ -6,6 +6,8 @@ mod access;
 mod chip;
 mod passes_on;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::technology::ntag21x::MirrorConfig;
 
@@ -53,7 +55,28 @@ pub struct VirtualType2 {
     pub in_session: bool,
     /// Wrong passwords since the last right one, which the chip counts if `AUTHLIM` is not 0.
     wrong_passwords: u8,
+    /// The commands for beep and light that its reader got.
+    signals: Signals,
     field: Option<Field>,
+}
+
+/// The commands for beep and light that a reader got, in their order.
+#[derive(Clone, Default)]
+pub struct Signals(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Signals {
+    /// All commands so far.
+    pub fn all(&self) -> Vec<Vec<u8>> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn note(&self, command: &[u8]) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(command.to_vec());
+    }
 }
 
 /// The configuration that the chip loaded when it entered the field: a change takes effect at the
@@ -105,6 +128,7 @@ impl VirtualType2 {
             silent: false,
             in_session: false,
             wrong_passwords: 0,
+            signals: Signals::default(),
             field: None,
         }
     }
@@ -204,6 +228,11 @@ impl VirtualType2 {
         self
     }
 
+    /// The commands for beep and light that its reader gets; all copies of the chip share them.
+    pub fn signals(&self) -> Signals {
+        self.signals.clone()
+    }
+
     /// Sets these bytes of a page, whatever the page means.
     #[must_use]
     pub fn with_page(mut self, page: usize, bytes: [u8; 4]) -> Self {
@@ -260,7 +289,11 @@ impl VirtualType2 {
                 status(self.write_page(usize::from(page), [a, b, c, d]))
             }
             [0xFF, 0xD6, ..] => status(0x6700),
-            _ => self.passed_on(command).unwrap_or_else(|| status(0x6D00)),
+            // An ACR122U has the same answer to each command that it does not know.
+            _ => self.passed_on(command).unwrap_or_else(|| {
+                let is_acr122 = self.passes_on == Some(PassesOn::ByController);
+                status(if is_acr122 { REFUSED } else { 0x6D00 })
+            }),
         }
     }
 
