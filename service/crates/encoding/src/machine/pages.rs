@@ -155,7 +155,7 @@ impl Machine<'_> {
             Some(false) => return self.another(Reason::NotEncodable),
             None => return Self::gone(answers),
         }
-        let is_closed = seen.is_closed(pages.memory);
+        let is_closed = seen.is_closed(pages);
         if is_closed && let Some(next) = self.try_passwords(pages, &seen) {
             return next;
         }

@@ -73,10 +73,17 @@ impl Seen {
         let [cfg0, cfg1] = self.config();
         MirrorConfig::from_pages(cfg0, cfg1).content != MirrorContent::Nothing
     }
-    /// Whether the data can be written only with a password.
-    pub(super) fn is_closed(&self, memory: Memory) -> bool {
-        let [cfg0, _] = self.config();
-        cfg0[3] <= memory.last_data_page()
+    /// Whether a page that has to be written needs a password.
+    pub(super) fn is_closed(&self, pages: &Pages) -> bool {
+        let config = self.config();
+        let [cfg0, _] = config;
+        let needs_config = pages.write_password || pages.config(config) != config;
+        let last = if needs_config {
+            pages.memory.last_page()
+        } else {
+            pages.memory.last_data_page()
+        };
+        cfg0[3] <= last
     }
 
     /// Whether the chip counts wrong passwords, and locks itself permanently after some.
