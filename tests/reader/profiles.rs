@@ -1,9 +1,16 @@
 //! Known readers: each profile reads every chip, a wrong one is recognised by the reader's answers,
 //! and beep and light are the owner's.
 
-use tapdesk::reader::card::{Card, Fault};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tapdesk::reader::board::OnReader;
+use tapdesk::reader::card::{Card, Context, Fault, Occupant, Slot, Stack};
 use tapdesk::reader::inlay::{Chip, read};
+use tapdesk::reader::monitor::Monitor;
 use tapdesk::reader::profile::{Profile, Way};
+use tapdesk_service::clock::SystemClock;
 use tapdesk_service::inlay::Technology;
 use tapdesk_tests::eventually;
 use tapdesk_tests::virtual_card::VirtualCard;
@@ -122,13 +129,134 @@ fn a_chip_that_does_not_know_a_question_is_awake_afterwards_on_each_reader() {
     }
 }
 
+/// An ACR1252U with two slots. It answers escape commands, which the virtual driver does not.
+#[derive(Clone, Default)]
+struct Acr1252 {
+    /// Whether an inlay is on it.
+    is_placed: Arc<AtomicBool>,
+    /// The escape commands that it got.
+    escapes: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+const PICC: &str = "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00";
+const SAM: &str = "ACS ACR1252 Dual Reader [ACR1252 Dual Reader SAM] 01 00";
+
+impl Stack for Acr1252 {
+    type Context = Self;
+
+    fn establish(&mut self) -> Result<Self, Fault> {
+        Ok(self.clone())
+    }
+}
+
+impl Context for Acr1252 {
+    fn slots(&mut self, _: Duration) -> Result<Vec<Slot>, Fault> {
+        // A real stack blocks until a reader changes, or its time is over.
+        std::thread::sleep(Duration::from_millis(5));
+        let atr = bottle().atr();
+        let card = Occupant::Card { atr };
+        let is_placed = self.is_placed.load(Ordering::Relaxed);
+        let slot = |reader: &str, occupant, events| Slot {
+            reader: reader.to_owned(),
+            occupant,
+            events,
+        };
+        let on_picc = if is_placed {
+            card.clone()
+        } else {
+            Occupant::Nothing
+        };
+        Ok(vec![
+            slot(PICC, on_picc, u32::from(is_placed)),
+            slot(SAM, card, 1),
+        ])
+    }
+
+    fn with_card<T>(
+        &mut self,
+        reader: &str,
+        work: impl FnOnce(&mut dyn Card) -> T,
+    ) -> Result<T, Fault> {
+        assert_eq!(reader, PICC, "a module is asked nothing");
+        let mut card = Escaping {
+            card: Direct(bottle()),
+            reader: self.clone(),
+        };
+        Ok(work(&mut card))
+    }
+}
+
+/// A chip on an [`Acr1252`].
+struct Escaping<C> {
+    card: Direct<C>,
+    reader: Acr1252,
+}
+
+impl<C: VirtualCard> Card for Escaping<C> {
+    fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
+        self.card.transmit(command)
+    }
+
+    fn reset(&mut self) -> Result<Vec<u8>, Fault> {
+        self.card.reset()
+    }
+
+    fn keep_alive(&mut self) -> Result<(), Fault> {
+        self.card.keep_alive()
+    }
+
+    fn control(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
+        let mut escapes = self.reader.escapes.lock().unwrap();
+        escapes.push(command.to_vec());
+        // The behaviour of a new reader is 7F.
+        let value = match *command {
+            [0xE0, 0x00, 0x00, 0x21, 0x00] => 0x7F,
+            _ => *command.last().unwrap(),
+        };
+        Ok(vec![0xE1, 0x00, 0x00, 0x00, 0x01, value])
+    }
+
+    fn profile(&self) -> &'static Profile {
+        Profile::of(PICC)
+    }
+}
+
+#[test]
+fn an_acr1252u_is_controlled_by_escape_commands_and_its_module_is_left_out() {
+    let runtime = Runtime::new().unwrap();
+    let read_behaviour = vec![0xE0, 0x00, 0x00, 0x21, 0x00];
+    let behaviour = |bits: u8| vec![0xE0, 0x00, 0x00, 0x21, 0x01, bits];
+    let light = |lights: u8| vec![0xE0, 0x00, 0x00, 0x29, 0x01, lights];
+    for (is_quiet, expected) in [
+        (
+            false,
+            [read_behaviour.clone(), behaviour(0x7F), light(0x02)],
+        ),
+        // Only the bit of its own beep changes, and the light goes out.
+        (true, [read_behaviour, behaviour(0x77), light(0x00)]),
+    ] {
+        let reader = Acr1252::default();
+        let clock = Arc::new(SystemClock::start());
+        let mut watch = Watch::of(Monitor::start(reader.clone(), clock).unwrap());
+        watch.until("the module's slot", |on| *on == OnReader::Module);
+        watch.board().be_quiet(is_quiet);
+        reader.is_placed.store(true, Ordering::Relaxed);
+        watch.until_inlay();
+        let got = eventually("the signals", || async {
+            let escapes = reader.escapes.lock().unwrap().clone();
+            (escapes.len() >= expected.len()).then_some(escapes)
+        });
+        assert_eq!(runtime.block_on(got), expected);
+    }
+}
+
 #[test]
 fn an_acr122u_beeps_and_shows_lights_unless_readers_are_to_be_quiet() {
     in_own_process(|mut pcscd| {
         let runtime = Runtime::new().unwrap();
         pcscd.restart_as("ACS ACR122U PICC Interface");
         let mut watch = Watch::start();
-        let own_beep = |switch| vec![0xFF, 0x00, 0x52, switch, 0x00];
+        let own_beep = |switch: u8| vec![0xFF, 0x00, 0x52, switch, 0x00];
         let green = vec![0xFF, 0x00, 0x40, 0xAA, 0x04, 0x01, 0x01, 0x01, 0x00];
         for (is_quiet, expected) in [
             (false, vec![own_beep(0xFF), green.clone()]),
