@@ -178,6 +178,47 @@ async fn torn_at_any_step_a_chip_never_needs_a_password_that_is_not_known() {
 }
 
 #[tokio::test]
+async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let protected = wish(1, &tag, "ntag213", true);
+    let mut whole = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut whole, &protected).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&whole, CFG0);
+    // Another message has to be written, so the password is out of force for a while.
+    let mirror = json!({
+        "name": "Mirror", "technology": "ntag213", "template": "https://m.example/m/{slug}?m={uid}",
+    });
+    let mirror = service.admin_create("/url-templates", mirror).await["id"].clone();
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "url_template_id": mirror});
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(&service, &mut held, &wish).await;
+        let is_torn = held.is_torn();
+        let mut chip = held.into_card();
+        if is_torn {
+            assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
+            chip.power_on();
+            let turn = lay(&service, &mut chip, &wish).await;
+            assert_eq!(turn["state"], "verified", "{at}: {turn}");
+        }
+        let (auth0, now, _) = password(&chip, CFG0);
+        assert_eq!((auth0, now), (2, secret.clone()), "{at}");
+        if !is_torn {
+            assert!(at > 30, "only {at} commands");
+            break;
+        }
+    }
+    // A chip that never had one gets none.
+    let other = service.tag(json!({"name": "Other"})).await;
+    let mut open = new(Type2Chip::Ntag213, 2);
+    let wish = json!({"uid": uid(2).to_string(), "tag_id": other.id, "technology": "ntag213"});
+    assert_eq!(lay(&service, &mut open, &wish).await["state"], "verified");
+    assert_eq!(password(&open, CFG0), none());
+}
+
+#[tokio::test]
 async fn a_chip_gets_the_password_of_a_new_root_when_it_is_placed_again() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;

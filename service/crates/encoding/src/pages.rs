@@ -22,6 +22,10 @@ const FACTORY_CONFIG: [u8; PAGE] = [0x04, 0x00, 0x00, NO_PASSWORD];
 
 /// The pages that a chip is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a choice of its own that a person made"
+)]
 pub struct Pages {
     /// Technology that these pages are for.
     pub technology: Technology,
@@ -38,6 +42,8 @@ pub struct Pages {
     pub lock: bool,
     /// Whether the chip gets a write password. It is set once everything else is proved.
     pub write_password: bool,
+    /// Whether the chip has a write password afterwards if it has one of ours now.
+    pub keeps_password: bool,
 }
 
 /// The characters that the chip mirrors over its data.
@@ -88,6 +94,7 @@ impl Pages {
             factory: false,
             lock: false,
             write_password: false,
+            keeps_password: false,
         })
     }
 
@@ -106,6 +113,7 @@ impl Pages {
             factory: true,
             lock: false,
             write_password: false,
+            keeps_password: false,
         })
     }
 

@@ -18,10 +18,6 @@ use inlay::{MacFrom, Mirror, Technology, Uid};
 /// settings do not change it while the chip stays there. Stored forms may have a member `replace`;
 /// it was valid for one insertion and is now kept in the progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a choice of its own that a person made"
-)]
 pub struct Form {
     /// How the URL is written.
     pub template: TemplateSettings,
@@ -36,9 +32,10 @@ pub struct Form {
     /// Whether the chip is locked against writing, which cannot be undone. Only for chips of pages.
     #[serde(default)]
     pub lock: bool,
-    /// Whether the chip gets a write password. Only for chips of pages.
+    /// Whether the chip gets a write password, or loses it; `None` if a password of ours stays. Only
+    /// for chips of pages.
     #[serde(default)]
-    pub write_password: bool,
+    pub write_password: Option<bool>,
     /// Whether the keys are random instead of derived.
     #[serde(default)]
     pub own_keys: bool,
@@ -60,7 +57,7 @@ impl Form {
     pub fn writes_like(&self, other: &Self) -> bool {
         let written = |form: &Self| Self {
             lock: false,
-            write_password: false,
+            write_password: None,
             finished: None,
             additional: false,
             taken_from: None,
@@ -89,7 +86,7 @@ impl Form {
 
     /// Whether its chip needs a root: for its keys, or for its write password.
     pub fn needs_root(&self) -> bool {
-        self.has_keys() || self.write_password
+        self.has_keys() || self.write_password == Some(true)
     }
 }
 
@@ -165,7 +162,9 @@ impl Plan {
             _ => {
                 let mut pages = Pages::new(&template, &layout)?;
                 pages.lock = form.lock;
-                pages.write_password = form.write_password;
+                pages.write_password = form.write_password == Some(true);
+                // A locked chip needs no password.
+                pages.keeps_password = form.write_password.is_none() && !form.lock;
                 (Vec::new(), Some(pages))
             }
         };

@@ -37,6 +37,10 @@ pub struct Progress {
 
 /// Facts about a chip in this insertion.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the chip or its reader"
+)]
 pub struct Chip {
     /// Versions of its keys, as it states them without proof.
     pub shown: [Option<u8>; 5],
@@ -74,6 +78,9 @@ pub struct Chip {
     /// were not tried.
     #[serde(default)]
     pub password: Option<TriedPassword>,
+    /// Whether it had a write password of ours before this encoding began to change it.
+    #[serde(default)]
+    pub had_password: bool,
 }
 
 /// The result of trying our write passwords on a chip.
@@ -98,6 +105,7 @@ impl Chip {
             by_page: self.by_page,
             has_message: self.has_message,
             password: self.password,
+            had_password: self.had_password,
             ..Self::default()
         }
     }

@@ -33,10 +33,6 @@ pub type RunFields = Batch<RunKind>;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = EncodingRunPlan)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the API's shape: each is a decision of its own"
-)]
 pub struct RunPlan {
     /// Name of the tags that the run creates: `{n}` is the position, `{n:04}` the same with leading
     /// zeros. Null: the run creates no tags and uses only chosen ones.
@@ -64,9 +60,10 @@ pub struct RunPlan {
     #[serde(default)]
     pub lock: bool,
     /// If true, NTAG 213, 215 and 216 get a write password, derived from the encoding root. Then
-    /// only this service writes them again. It cannot be combined with `lock`.
+    /// only this service writes them again. It cannot be combined with `lock`. If false, a password
+    /// of this service is removed; null: it stays.
     #[serde(default)]
-    pub write_password: bool,
+    pub write_password: Option<bool>,
     /// If true, NTAG 424 DNA are switched to LRP mode, which cannot be undone. A URL template of
     /// LRP mode requires it.
     #[serde(default)]

@@ -42,11 +42,13 @@ describe("the form of an encoding", () => {
     expect(formFields({ ...newForm(), lock: true }, null)).toEqual({ mirror: "encrypted", mac_from: "none", own_keys: false });
   });
 
-  it("sends a write password of a chip without keys that is not locked", () => {
-    const password = { ...newForm(), choice: "ntag215", writePassword: true };
+  it("sends a write password of a chip without keys only if it changes and the chip is not locked", () => {
+    const password = { ...newForm(), choice: "ntag215", writePassword: "set" as const };
     expect(formFields(password, null)).toEqual({ technology: "ntag215", lock: false, write_password: true });
+    expect(formFields({ ...password, writePassword: "remove" }, null)).toMatchObject({ write_password: false });
+    expect(formFields({ ...password, writePassword: "keep" }, null)).toEqual({ technology: "ntag215", lock: false });
     expect(formFields({ ...password, lock: true }, null)).toEqual({ technology: "ntag215", lock: true });
-    expect(formFields({ ...newForm(), writePassword: true }, null)).not.toHaveProperty("write_password");
+    expect(formFields({ ...newForm(), writePassword: "set" }, null)).not.toHaveProperty("write_password");
   });
 
   it("sends the chip of a static URL, and its lock", () => {

@@ -17,8 +17,8 @@ export interface EncodingForm {
   ownKeys: boolean;
   /** Whether chips without keys are locked against writing, permanently. */
   lock: boolean;
-  /** Whether chips without keys get a write password. */
-  writePassword: boolean;
+  /** Whether chips without keys get a write password, or lose it. */
+  writePassword: "keep" | "set" | "remove";
   /** Whether chips for a template in LRP mode are switched to it, permanently. */
   lrp: boolean;
 }
@@ -29,7 +29,7 @@ export const newForm = (): EncodingForm => ({
   macFrom: "none",
   ownKeys: false,
   lock: false,
-  writePassword: false,
+  writePassword: "keep",
   lrp: false,
 });
 
@@ -52,7 +52,8 @@ export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "te
 export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null) {
   const { mirror, macFrom, ownKeys, lock, writePassword, lrp } = form;
   const chip = technologies.find(chipOf(form, template));
-  const protection = chip?.lockable && { lock, ...(writePassword && !lock && { write_password: true }) };
+  const password = writePassword !== "keep" && !lock && { write_password: writePassword === "set" };
+  const protection = chip?.lockable && { lock, ...password };
   const keys = { ...protection, ...(chip?.rolls !== false && { own_keys: ownKeys }) };
   if (template) return { url_template_id: template.id, ...keys, ...(template.mode === "lrp" && { lrp }) };
   if (chip?.rolls === false) return { technology: chip.technology, ...keys };
@@ -67,7 +68,7 @@ export function finishFields(begun: Encoding): Record<string, unknown> | null {
   const { run_id, tag_id, url_template_id, mirror, mac_from, technology, own_keys, write_password, additional } = begun;
   if (run_id !== null) return { run_id };
   if (begun.mode === "lrp") return null;
-  const password = write_password && { write_password };
+  const password = typeof write_password === "boolean" && { write_password };
   if (url_template_id !== null) return { tag_id, url_template_id, own_keys, additional, ...password };
   return mirror === null ? { tag_id, technology, additional, ...password } : { tag_id, mirror, mac_from, own_keys, additional };
 }

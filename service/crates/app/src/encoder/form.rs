@@ -25,8 +25,9 @@ pub struct FormOptions {
     pub technology: Option<Technology>,
     /// Locks the chip against writing, which cannot be undone.
     pub lock: bool,
-    /// Gives the chip a write password, derived from the encoding root.
-    pub write_password: bool,
+    /// Gives the chip a write password, derived from the encoding root, or removes it. `None`: a
+    /// password of ours stays.
+    pub write_password: Option<bool>,
     /// Switches the chip to LRP mode, which cannot be undone.
     pub lrp: bool,
     /// Uses random keys instead of derived ones.
@@ -109,7 +110,7 @@ pub(super) async fn of_slug(
         mac_from,
         slug,
         lock: false,
-        write_password: false,
+        write_password: None,
         own_keys: options.own_keys,
         finished: None,
         additional: options.additional,
@@ -170,7 +171,7 @@ fn of_static_url(
         let why = "This chip makes no codes: it has no mirror of the canonical form. Choose a URL template for its UID and counter.";
         return Err(FieldError::of("mirror", why).into());
     }
-    if options.write_password {
+    if options.write_password == Some(true) {
         check_lock(technology, options)?;
     }
     let base = tag_url.replace('{', "{{").replace('}', "}}");
@@ -196,10 +197,10 @@ fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), Encod
     let (field, why) = if options.lock && !is_lockable {
         let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA can be written only with its key 0.";
         ("lock", why)
-    } else if options.write_password && !is_lockable {
+    } else if options.write_password == Some(true) && !is_lockable {
         let why = "Only NTAG 213, 215 and 216 get a write password. An NTAG 424 DNA can be written only with its key 0.";
         ("write_password", why)
-    } else if options.write_password && options.lock {
+    } else if options.write_password == Some(true) && options.lock {
         let why = "A chip that is locked for good needs no password. Send one of lock and write_password.";
         ("write_password", why)
     } else {

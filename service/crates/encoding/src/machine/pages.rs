@@ -79,7 +79,11 @@ impl Machine<'_> {
             Some(plan) => plan.pages.clone(),
             None => Pages::factory(chip),
         };
-        planned.filter(|pages| pages.technology == chip)
+        let mut pages = planned.filter(|pages| pages.technology == chip)?;
+        if pages.keeps_password {
+            pages.write_password = self.chip.had_password;
+        }
+        Some(pages)
     }
 
     fn page_head(&mut self, answers: &Answers) -> Next {

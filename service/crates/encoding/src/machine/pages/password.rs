@@ -132,6 +132,7 @@ impl Machine<'_> {
                 return Next::Rejected(Reason::NotGenuine);
             }
             self.chip.password = Some(TriedPassword::Opened(root.id));
+            self.chip.had_password = true;
             return self.look_at_pages();
         }
         roots.remove(0);

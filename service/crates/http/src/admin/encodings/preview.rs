@@ -46,9 +46,9 @@ pub(crate) struct EncodingQuestion {
     #[serde(default)]
     lock: bool,
     /// Whether to give an NTAG 213, 215 or 216 a write password, derived from the encoding root.
-    /// It cannot be combined with `lock`. Without it, a password of this service is removed.
-    #[serde(default)]
-    write_password: bool,
+    /// It cannot be combined with `lock`. If false, a password of this service is removed. By default
+    /// it stays.
+    write_password: Option<bool>,
     /// Whether to switch an NTAG 424 DNA to LRP mode, permanently.
     #[serde(default)]
     lrp: bool,

@@ -58,9 +58,9 @@ pub(crate) struct NewEncoding {
     #[serde(default)]
     lock: bool,
     /// Whether to give an NTAG 213, 215 or 216 a write password, derived from the encoding root.
-    /// It cannot be combined with `lock`. Without it, a password of this service is removed.
-    #[serde(default)]
-    write_password: bool,
+    /// It cannot be combined with `lock`. If false, a password of this service is removed. By default
+    /// it stays.
+    write_password: Option<bool>,
     /// Whether to switch an NTAG 424 DNA to LRP mode, permanently. Its codes then use this mode, it
     /// accepts no URL of AES mode, and it cannot be wiped. A URL template of LRP mode requires it.
     #[serde(default)]
