@@ -296,6 +296,10 @@ impl Watcher {
         let Some(by) = Profile::of(reader).signalling else {
             return Ok(());
         };
+        if self.board.is_held(reader) {
+            // A signal would wait for the encoding.
+            return Ok(());
+        }
         let is_on = !self.board.is_quiet();
         let is_set = self.beeps.insert(reader.to_owned(), is_on) == Some(is_on);
         if is_set && !is_on {
