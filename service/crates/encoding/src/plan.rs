@@ -157,16 +157,15 @@ impl Plan {
         let slug = template.has(Field::Slug).then_some(form.slug.as_str());
         let layout = template.layout(slug)?;
         let technology = template.settings().technology;
-        let (settings, pages) = match technology.family() {
-            Family::Ntag424 => (file_settings::sdm_settings(&template, &layout), None),
-            _ => {
-                let mut pages = Pages::new(&template, &layout)?;
-                pages.lock = form.lock;
-                pages.write_password = form.write_password == Some(true);
-                // A locked chip needs no password.
-                pages.keeps_password = form.write_password.is_none() && !form.lock;
-                (Vec::new(), Some(pages))
-            }
+        let (settings, pages) = if technology.family() == Family::Ntag424 {
+            (file_settings::sdm_settings(&template, &layout), None)
+        } else {
+            let mut pages = Pages::new(&template, &layout)?;
+            pages.lock = form.lock;
+            pages.write_password = form.write_password == Some(true);
+            // A locked chip needs no password.
+            pages.keeps_password = form.write_password.is_none() && !form.lock;
+            (Vec::new(), Some(pages))
         };
         let Layout { file, .. } = layout;
         Ok(Self {
