@@ -10,9 +10,9 @@ pub(super) struct Verdict {
 /// Whether a rule holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The rule holds.
+    /// The rule holds for the subject.
     Passed,
-    /// The rule is broken.
+    /// The subject breaks the rule.
     Failed,
     /// The run has no means to see it, or the rule does not concern the subject.
     NotChecked,

@@ -41,6 +41,8 @@ pub(super) struct Verifier {
     uid: Uid,
     other_uid: Option<Uid>,
     used_urls: Vec<String>,
+    /// The answers to the used URLs, which are sent before all other codes.
+    used: Vec<Seen>,
     shows_file_data: bool,
     /// The counter of the next code.
     counter: u32,
@@ -68,6 +70,7 @@ impl Verifier {
             uid: options.uid,
             other_uid: options.other_uid,
             used_urls: options.used_url.clone(),
+            used: Vec::new(),
             shows_file_data: options.shows_file_data,
             counter: options.counter,
             rule: Rule::CHIP,
@@ -85,8 +88,11 @@ impl Verifier {
         Ok(verifier)
     }
 
-    /// Sends the published vectors, then the codes of the baseline.
+    /// Sends the used URLs, whose counters are the lowest, then the published vectors and the codes of
+    /// the baseline.
     fn first_answers(&mut self) -> Result<(), ureq::Error> {
+        let used = self.used_urls.iter().map(|url| self.ask(url));
+        self.used = used.collect::<Result<_, _>>()?;
         self.vectors = vectors::send(self)?;
         self.find_baseline()
     }

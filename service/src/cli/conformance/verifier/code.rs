@@ -91,7 +91,7 @@ pub(super) enum Slots {
 }
 
 impl Rule {
-    /// The chip's way.
+    /// The rule by which chips make their codes.
     pub(super) const CHIP: Self = Self {
         session: SessionRule::Sv2,
         kept: Kept::Odd,

@@ -108,7 +108,7 @@ impl Options {
             ..TemplateSettings::new(text, Technology::Ntag424Dna)
         };
         let template = Template::new(settings)
-            .map_err(|error| NotRun::because(format!("{text} is no URL template: {error}.")))?;
+            .map_err(|error| NotRun::because(format!("{text} is no URL template. {error}")))?;
         let names_chip =
             template.has(Field::Picc) || template.has(Field::Uid) && template.has(Field::Counter);
         if template.has(Field::Slug) || !template.has(Field::Mac) || !names_chip {

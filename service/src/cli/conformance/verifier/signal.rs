@@ -22,7 +22,7 @@ pub(super) struct Seen {
 pub(super) enum Signal {
     /// The payload says that the tag is verified.
     Verified,
-    /// This status.
+    /// This status of the answer.
     Status(u16),
     /// A redirect to this host and path.
     Target(String),

@@ -8,7 +8,7 @@ use super::Verifier;
 use super::signal::Seen;
 use crate::cli::conformance::check::{Check, Judged, failed, not_checked, passed};
 
-/// A published code.
+/// A code that was published with its keys.
 struct Vector {
     name: &'static str,
     source: &'static str,
