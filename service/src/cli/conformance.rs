@@ -32,10 +32,10 @@ pub(super) struct Options {
     verifier: Option<String>,
 
     #[command(flatten)]
-    contract: contract::Options,
+    contract: contract::ServiceOptions,
 
     #[command(flatten)]
-    chip: verifier::Options,
+    chip: verifier::VerifierOptions,
 
     /// Write the report as JUnit XML to this file, too.
     #[arg(long, value_name = "FILE")]

@@ -23,7 +23,7 @@ use taps::Taps;
 
 /// How a service gets its taps, and which variable updates change.
 #[derive(Args)]
-pub(super) struct Options {
+pub(super) struct ServiceOptions {
     /// A tag URL that was not opened before. It is opened once. Repeat it for more checks.
     #[arg(long, value_name = "URL", requires = "service")]
     tap_url: Vec<String>,
@@ -68,7 +68,7 @@ const UNKNOWN: &str = "tapdesk_conformance_unknown";
 
 impl Contract {
     /// The service at `service`, which must answer.
-    pub(super) fn open(service: &str, options: &Options) -> Result<Self> {
+    pub(super) fn open(service: &str, options: &ServiceOptions) -> Result<Self> {
         let url = super::web_url(service)?;
         let base = url.as_str().trim_end_matches('/').to_owned();
         let contract = Self {

@@ -31,7 +31,7 @@ use super::web::{Web, rolling_key};
 use code::{COUNTER_END, Rule, Tap};
 use signal::{Seen, Signal};
 
-pub(super) use options::Options;
+pub(super) use options::VerifierOptions;
 
 /// A verifier under test.
 pub(super) struct Verifier {
@@ -59,7 +59,7 @@ const NOTHING_ACCEPTED: &str = "It accepts no code, so a refusal shows nothing."
 
 impl Verifier {
     /// The verifier with these URLs. Its answers to right and to wrong codes are compared first.
-    pub(super) fn open(template: &str, options: &Options) -> Result<Self> {
+    pub(super) fn open(template: &str, options: &VerifierOptions) -> Result<Self> {
         let template = options.template(template)?;
         let url = template.url(None, &Filled::default());
         let keys = options.keys()?;

@@ -169,12 +169,12 @@ impl Service {
     fn decoded(&self, sent: &str) -> Option<String> {
         let decoded = STANDARD.decode(sent).ok();
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-        let is_raw = sent.starts_with("Key");
-        match decoded {
-            _ if self.is(Fault::RawKeyTaken) => Some(sent.to_owned()),
-            _ if self.is(Fault::RawKeyTakenToo) && is_raw => Some(sent.to_owned()),
-            decoded => decoded,
+        let takes_raw = self.is(Fault::RawKeyTaken)
+            || self.is(Fault::RawKeyTakenToo) && sent.starts_with("Key");
+        if takes_raw {
+            return Some(sent.to_owned());
         }
+        decoded
     }
 
     fn payload(&self, method: &Method, uri: &Uri) -> Response<Body> {
@@ -261,9 +261,11 @@ impl Service {
     }
 
     fn refused(&self) -> Response<Body> {
-        // A text of another origin is then taken as well, which the check of its type sees.
-        let is_good = self.is(Fault::RefusalIs200) || self.is(Fault::TextTaken);
-        let status = if is_good { 200 } else { 400 };
+        let status = if self.is(Fault::RefusalIs200) {
+            200
+        } else {
+            400
+        };
         let body = json!({"error": true, "message": "Invalid rolling key"});
         self.json(status, &body)
     }

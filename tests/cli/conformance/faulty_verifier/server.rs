@@ -1,4 +1,4 @@
-//! The verifier's server.
+//! The server of a verifier: it reads a URL, and answers whether the code is accepted.
 
 use std::collections::HashMap;
 use std::sync::Arc;

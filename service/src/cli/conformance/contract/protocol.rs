@@ -32,11 +32,6 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
             },
         ),
         Check::new(
-            "update-content-type",
-            "specification 4.2, row Request header",
-            content_type,
-        ),
-        Check::new(
             "errors-are-json",
             "specification 7",
             |service: &mut Contract| Ok(is_json(&service.update("x", &json!({"a": "b"}))?)),
@@ -85,20 +80,10 @@ fn version(service: &mut Contract) -> Judged {
     Ok(passed("Only the prefix /v2 has the operations."))
 }
 
-fn is_refused(answer: &Answer, method: &str) -> Verdict {
+pub(super) fn is_refused(answer: &Answer, method: &str) -> Verdict {
     let holds = (400..500).contains(&answer.status);
     let bad = format!("{method} answers {}.", answer.shown());
     judged(holds, format!("{method} answers {}.", answer.status), bad)
-}
-
-/// A page of another origin can send `text/plain` without a preflight.
-fn content_type(service: &mut Contract) -> Judged {
-    let body = json!({"rolling_key": "x", "data": {"a": "b"}}).to_string();
-    let headers = [("content-type", "text/plain")];
-    let answer = service
-        .web
-        .post(&service.operation(UPDATE), &headers, &body)?;
-    Ok(is_refused(&answer, "A body of text/plain"))
 }
 
 fn is_open(answer: &Answer) -> Verdict {

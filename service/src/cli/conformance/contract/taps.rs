@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tapdesk_service::client::Client;
 
-use super::{Contract, Options};
+use super::{Contract, ServiceOptions};
 use crate::cli::client::Connection;
 use crate::cli::conformance::NotRun;
 use crate::cli::conformance::web::{Answer, Web, rolling_key};
@@ -48,7 +48,7 @@ impl Tap {
 }
 
 impl Taps {
-    pub(super) fn new(base: &str, options: &Options) -> Result<Self> {
+    pub(super) fn new(base: &str, options: &ServiceOptions) -> Result<Self> {
         for url in &options.tap_url {
             super::parsed(url)?;
         }

@@ -5,6 +5,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::payload::{is_nothing, with_key};
+use super::protocol::is_refused;
 use super::tap::{NO_KEY, NO_TAP};
 use super::taps::Tap;
 use super::{Contract, UNKNOWN, encoded};
@@ -79,6 +80,12 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
             "specification 1, one-time key",
             keys_differ,
         ),
+        // A service that takes it uses up the key of the checks before.
+        Check::new(
+            "update-content-type",
+            "specification 4.2, row Request header",
+            content_type,
+        ),
     ]
 }
 
@@ -152,11 +159,26 @@ fn malformed(name: &'static str, body: &str) -> Check<Contract> {
 fn creates_nothing(service: &mut Contract) -> Judged {
     with_key(service, |service, key| {
         let data = json!({UNKNOWN: "true"});
-        service.update(&encoded(key), &data)?;
-        let answer = service.update(&encoded(key), &data)?;
-        let holds = answer.status == 400;
-        let bad = format!("The second update of it answers {}.", answer.shown());
+        let first = service.update(&encoded(key), &data)?;
+        let second = service.update(&encoded(key), &data)?;
+        let holds = first.status == 400 && second.status == 400;
+        let bad = format!(
+            "Repeated updates of an unknown variable answer {} and {}.",
+            first.status, second.status
+        );
         Ok(judged(holds, "An update creates no variable.", bad))
+    })
+}
+
+/// A page of another origin can send `text/plain` without a preflight. The update is right
+/// otherwise, so a service that takes the type shows it.
+fn content_type(service: &mut Contract) -> Judged {
+    with_key(service, |service, key| {
+        let body = json!({"rolling_key": encoded(key), "data": service.data("true")}).to_string();
+        let headers = [("content-type", "text/plain")];
+        let url = service.operation(super::UPDATE);
+        let answer = service.web.post(&url, &headers, &body)?;
+        Ok(is_refused(&answer, "A body of text/plain"))
     })
 }
 

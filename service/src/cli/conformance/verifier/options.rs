@@ -14,7 +14,7 @@ use crate::cli::conformance::NotRun;
 
 /// How the verifier's inlays make their codes.
 #[derive(Args)]
-pub(in crate::cli::conformance) struct Options {
+pub(in crate::cli::conformance) struct VerifierOptions {
     /// A file with the keys, one per line: the meta key and the file key, or one key for both.
     /// Default: the all-zero keys of the published vectors.
     #[arg(long, value_name = "FILE", requires = "verifier")]
@@ -99,7 +99,7 @@ impl From<MacFrom> for MacStart {
     }
 }
 
-impl Options {
+impl VerifierOptions {
     /// The template of the verifier's URLs, which must prove taps.
     pub(super) fn template(&self, text: &str) -> Result<Template> {
         let settings = TemplateSettings {
