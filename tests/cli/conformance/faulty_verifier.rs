@@ -46,7 +46,6 @@ enum Fault {
     LowerCaseRefused,
     UidTrusted,
     CounterNotNeeded,
-    UidNotNeeded,
     FileDataByMetaKey,
     FileDataNotCovered,
     NoCounter,
@@ -70,11 +69,11 @@ use Fault::{
     MacOverNothing, MacOverUrl, MetaKeyAsFileKey, MissingMac, NoCounter, NoSessionKey, OfAnyChip,
     OfAnyRead, OneCounterForAll, OnlyLastCounter, PartOfMac, SameCounter, SessionCounterMsbFirst,
     SessionOfSv1, SessionUidReversed, SessionWithoutCounter, SessionWithoutUid, SmallGapsOnly,
-    SwappedKeys, UidNotNeeded, UidReversed, UidTrusted, UrlsInsteadOfCounters,
+    SwappedKeys, UidReversed, UidTrusted, UrlsInsteadOfCounters,
 };
 
 /// Each fault, the template that shows it, and the check that fails because of it.
-const FAULTS: [(Fault, Kind, &str); 47] = [
+const FAULTS: [(Fault, Kind, &str); 46] = [
     (NoSessionKey, Kind::Picc, "session-key"),
     (SessionOfSv1, Kind::Picc, "session-label"),
     (SessionWithoutUid, Kind::Picc, "session-uid"),
@@ -108,7 +107,6 @@ const FAULTS: [(Fault, Kind, &str); 47] = [
     (LowerCaseRefused, Kind::Picc, "hex-lower-case"),
     (UidTrusted, Kind::Plain, "uid-of-another-chip"),
     (CounterNotNeeded, Kind::Picc, "picc-needs-counter"),
-    (UidNotNeeded, Kind::Picc, "picc-needs-uid"),
     (FileDataByMetaKey, Kind::Enc, "file-data-decrypted"),
     (FileDataNotCovered, Kind::Enc, "file-data-of-another-read"),
     (NoCounter, Kind::Picc, "replay"),

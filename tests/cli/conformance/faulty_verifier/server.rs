@@ -130,11 +130,7 @@ impl Verifier {
     /// The chip and the counter that a code names.
     fn identity(&self, mirrored: Mirrored) -> Option<(Uid, Option<u32>)> {
         let known = [code::UID, code::OTHER_UID].map(|uid| uid.parse::<Uid>().expect("a UID"));
-        let uid = match mirrored.uid {
-            Some(uid) => uid,
-            None if self.is(Fault::UidNotNeeded) => known[0],
-            None => return None,
-        };
+        let uid = mirrored.uid?;
         let has_counter = mirrored.counter.is_some() || self.is(Fault::CounterNotNeeded);
         (known.contains(&uid) && has_counter).then_some((uid, mirrored.counter))
     }

@@ -81,7 +81,7 @@ impl Taps {
     }
 
     /// The URL of the next tap.
-    fn next(&mut self) -> Option<String> {
+    fn next_url(&mut self) -> Option<String> {
         if let Some(Simulated { client, inlay }) = &self.simulated {
             return one_time_url(client, &inlay["id"]).ok();
         }
@@ -102,7 +102,7 @@ impl Contract {
 
     /// A tap of its own for a check that uses it up; `None` if there are no more.
     pub(super) fn fresh_tap(&mut self) -> Result<Option<Tap>, ureq::Error> {
-        let Some(url) = self.taps.next() else {
+        let Some(url) = self.taps.next_url() else {
             return Ok(None);
         };
         let tap = Self::open_tap(&url)?;
@@ -115,7 +115,7 @@ impl Contract {
         if self.taps.shared.is_none() {
             // Only one URL is missing, however many checks ask for this tap.
             let missing = self.taps.missing;
-            match self.taps.next() {
+            match self.taps.next_url() {
                 Some(url) => self.taps.shared = Some(Self::open_tap(&url)?),
                 None => self.taps.missing = missing.max(1),
             }

@@ -74,8 +74,6 @@ pub(super) enum Shown {
     CounterReversed,
     /// PICC data without a counter, in which case the session key has none either.
     NoCounter,
-    /// PICC data without a UID, in which case the session key has none either.
-    NoUid,
 }
 
 /// The keys of the two slots.
@@ -127,7 +125,6 @@ impl Rule {
             Shown::UidReversed => Some("UIDs in reversed order"),
             Shown::CounterReversed => Some("counters in reversed order"),
             Shown::NoCounter => Some("codes without a counter"),
-            Shown::NoUid => Some("codes without a UID"),
         };
         let slots = match self.slots {
             Slots::Own => None,
@@ -209,10 +206,8 @@ impl Tap {
     /// The values in the session vector.
     fn mirrored(&self) -> Mirrored {
         let mut mirrored = Mirrored::both(self.uid, self.counter);
-        match self.rule.shown {
-            Shown::NoCounter => mirrored.counter = None,
-            Shown::NoUid => mirrored.uid = None,
-            Shown::True | Shown::UidReversed | Shown::CounterReversed => {}
+        if self.rule.shown == Shown::NoCounter {
+            mirrored.counter = None;
         }
         mirrored
     }
@@ -223,7 +218,7 @@ impl Tap {
         match self.rule.shown {
             Shown::UidReversed => Mirrored::both(reversed(self.uid), self.counter),
             Shown::CounterReversed => Mirrored::both(self.uid, swapped(self.counter)),
-            Shown::True | Shown::NoCounter | Shown::NoUid => mirrored,
+            Shown::True | Shown::NoCounter => mirrored,
         }
     }
 
