@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::{Ran, run_with};
 
-/// A finished run, with the results in its JUnit XML.
+/// A finished run, with the results in its `JUnit` XML.
 #[derive(Debug)]
 struct Run {
     ran: Ran,
@@ -25,7 +25,7 @@ struct Run {
     results: BTreeMap<String, String>,
 }
 
-/// Runs the command with a report in JUnit XML.
+/// Runs the command with a report in `JUnit` XML.
 async fn judge(arguments: &[&str]) -> Run {
     judge_with(&[], arguments).await
 }

@@ -37,7 +37,7 @@ pub(super) struct Options {
     #[command(flatten)]
     chip: verifier::VerifierOptions,
 
-    /// Write the report as JUnit XML to this file, too.
+    /// Write the report as `JUnit` XML to this file, too.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
@@ -90,7 +90,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// The suites' names in JUnit XML.
+/// The suites' names in `JUnit` XML.
 const SERVICE: &str = "tapdesk.conformance.service";
 const VERIFIER: &str = "tapdesk.conformance.verifier";
 

@@ -1,4 +1,4 @@
-//! The report for programs: JUnit XML, which most systems of continuous integration read.
+//! The report for programs: `JUnit` XML, which most systems of continuous integration read.
 
 use std::io;
 

@@ -208,7 +208,7 @@ impl Verifier {
 }
 
 /// The checks in the order in which they run. Published vectors have low counters, so they come
-/// first; the check with a counter above FFFFh comes last.
+/// first; the check with a counter above `FFFFh` comes last.
 pub(super) fn checks() -> Vec<Check<Verifier>> {
     let mut checks = vec![Check::new(
         "genuine-code",

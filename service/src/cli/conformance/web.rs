@@ -64,7 +64,7 @@ impl Web {
 
 fn request(method: Method, url: &str, headers: &[(&str, &str)]) -> ureq::http::request::Builder {
     let request = Request::builder().method(method).uri(url);
-    let mut headers = headers.iter();
+    let headers = headers.iter();
     headers.fold(request, |request, (name, value)| {
         request.header(*name, *value)
     })
