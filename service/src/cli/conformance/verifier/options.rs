@@ -34,7 +34,7 @@ pub(in crate::cli::conformance) struct VerifierOptions {
     #[arg(long, value_name = "UID", requires = "verifier")]
     pub(super) other_uid: Option<Uid>,
 
-    /// The first counter. Each run uses some hundred; in a second run, begin above them.
+    /// The first counter. The report ends with the one for the next run.
     #[arg(
         long,
         value_name = "NUMBER",
