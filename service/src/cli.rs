@@ -5,6 +5,7 @@
 mod backup;
 mod bucket;
 mod client;
+mod conformance;
 mod demo;
 mod dev;
 mod doctor;
@@ -117,6 +118,11 @@ enum Verb {
     UpgradeDatabase(upgrade_database::Options),
     /// Check this installation, and explain how to fix problems.
     Doctor(doctor::Options),
+    /// Check a service that speaks the contract, or a verifier of rolling codes, from outside.
+    #[command(
+        after_help = "Exit status: 0 if no check failed, 1 if one failed, 2 if the checks could not be run."
+    )]
+    Conformance(Box<conformance::Options>),
     /// Write the man pages and the completions of shells to a folder, for packages.
     #[command(hide = true)]
     Generate(generate::Options),
@@ -131,6 +137,9 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "tapdesk-service: {error}");
+            if error.is::<conformance::NotRun>() {
+                return ExitCode::from(conformance::NotRun::STATUS);
+            }
             ExitCode::FAILURE
         }
     }
@@ -166,6 +175,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::RotateKey(options) => rotate_key::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),
         Verb::Doctor(options) => doctor::run(&options),
+        Verb::Conformance(options) => conformance::run(&options),
         Verb::Generate(options) => generate::run(&options),
     }
 }
