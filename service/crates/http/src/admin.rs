@@ -236,6 +236,7 @@ fn routes(purpose: Purpose) -> Routes {
         .tags(routes!(simulator::tap))
         .read(routes!(simulator::clock))
         .tags(routes!(simulator::advance))
+        .tags(routes!(simulator::sample))
 }
 
 /// The admin API: only the routes, or the routes with their OpenAPI descriptions.
