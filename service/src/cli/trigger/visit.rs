@@ -127,7 +127,7 @@ fn update_with(service: &Client, slug: &str, data: &[(String, String)]) -> Resul
     Ok(in_words(&newest(service, slug)?))
 }
 
-/// An opened URL.
+/// A tap whose URL was opened.
 struct Visit {
     agent: Agent,
     /// The rolling key of the tap in Base64. Redirects and pages have it in their cookie.

@@ -55,12 +55,12 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Notes a break.
+    /// Notes a change that breaks clients.
     pub(super) fn breaks(&mut self, place: &str, why: &str) {
         self.found.push(format!("{place}: {why}"));
     }
 
-    /// Compares the documents.
+    /// Compares all operations and events.
     pub(super) fn documents(&mut self) {
         let (old, new) = (self.old, self.new);
         for (path, item) in members(&old["paths"]) {

@@ -7,7 +7,7 @@ use std::ptr;
 use serde_json::Value;
 
 use super::comparison::{Comparison, Direction, items, resolved};
-use super::shape::{LIMITS, Shape};
+use super::shape::{LIMITS, Shape, types};
 
 /// The variants of a schema.
 #[derive(Default)]
@@ -55,12 +55,6 @@ impl<'a> Union<'a> {
     }
 }
 
-/// The types that a schema names.
-pub(super) fn types(schema: &Value) -> BTreeSet<&str> {
-    let several = items(&schema["type"]).filter_map(Value::as_str);
-    several.chain(schema["type"].as_str()).collect()
-}
-
 /// Whether each value of the types `narrow` has one of the types `wide`. Without types, a value can
 /// have any.
 fn covers(wide: &BTreeSet<&str>, narrow: &BTreeSet<&str>) -> bool {
@@ -69,7 +63,7 @@ fn covers(wide: &BTreeSet<&str>, narrow: &BTreeSet<&str>) -> bool {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares two schemas.
+    /// Compares two schemas of one place.
     pub(super) fn schema(
         &mut self,
         place: &str,

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::comparison::{items, members, resolved};
-use super::schema::types;
 
 /// Keywords that limit a value, and whether each is an upper limit.
 pub(super) const LIMITS: [(&str, bool); 8] = [
@@ -78,4 +77,10 @@ impl<'a> Shape<'a> {
 
 fn some_object(value: &Value) -> Option<&Value> {
     value.is_object().then_some(value)
+}
+
+/// The types that a schema names.
+pub(super) fn types(schema: &Value) -> BTreeSet<&str> {
+    let several = items(&schema["type"]).filter_map(Value::as_str);
+    several.chain(schema["type"].as_str()).collect()
 }

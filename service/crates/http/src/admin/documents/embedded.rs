@@ -1,6 +1,6 @@
 //! The documents, as this version of the service has them.
 
-/// A document.
+/// A document of the service.
 pub(super) struct Document {
     /// Its path in the folder of the documents.
     pub(super) path: &'static str,
