@@ -5,6 +5,7 @@ mod audit;
 mod clock;
 mod database;
 mod demo;
+mod documents;
 mod erasing;
 mod events;
 mod experiences;

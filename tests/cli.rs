@@ -1,5 +1,6 @@
 //! The real binary, run from its command line.
 
+mod api_guide;
 mod conformance;
 mod copies;
 mod demo;

@@ -1,5 +1,6 @@
 //! The OpenAPI document: it is committed, served, and agrees with the routes.
 
+mod breaking;
 mod descriptions;
 
 use std::collections::HashMap;

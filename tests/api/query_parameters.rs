@@ -12,7 +12,7 @@ fn operations() -> Vec<(Method, String, Vec<String>)> {
     let mut operations = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            let is_reference = ["/docs", "/openapi.json"].contains(&path.as_str());
+            let is_reference = ["/docs", "/llms.txt", "/openapi.json"].contains(&path.as_str());
             if operation["security"][0]["token"].is_null() && !is_reference {
                 continue;
             }

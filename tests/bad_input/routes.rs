@@ -150,6 +150,9 @@ async fn every_refusal_of_a_method_says_which_there_are() {
         "/media/x",
         "/metrics",
         "/docs",
+        "/docs/",
+        "/docs/README.md",
+        "/llms.txt",
         "/openapi.json",
     ] {
         let request = service.request(Method::DELETE, path);

@@ -27,14 +27,14 @@ async fn with_demo_at(address: &str) -> ServiceProcess {
 }
 
 /// A running `listen`, which is killed when this is dropped.
-struct Listening {
+pub(super) struct Listening {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    secret: String,
+    pub(super) secret: String,
 }
 
 impl Listening {
-    async fn to(service: &ServiceProcess, url: &str, more: &[&str]) -> Self {
+    pub(super) async fn to(service: &ServiceProcess, url: &str, more: &[&str]) -> Self {
         let mut child = Command::new(BINARY)
             .args(["listen", "--forward-to", url])
             .args(more)

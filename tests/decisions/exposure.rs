@@ -251,7 +251,14 @@ async fn a_listener_for_the_public_serves_public_routes_only() {
     let mut service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;
     let public = service.listen(Exposure::PublicOnly);
-    for path in ["/admin/v1/tags/1", "/openapi.json", "/metrics", "/docs"] {
+    for path in [
+        "/admin/v1/tags/1",
+        "/openapi.json",
+        "/metrics",
+        "/docs",
+        "/docs/README.md",
+        "/llms.txt",
+    ] {
         let request = public.get(path).bearer_auth(service.admin_token());
         assert_eq!(request.answer().await.status, 404, "{path}");
     }

@@ -30,9 +30,13 @@ const CAPITALS: &str = "/T/{slug}";
 /// The page of the kit, once more. The document describes it as `/kit/1`.
 const KIT_WITH_SLASH: &str = "/kit/1/";
 
-/// The API reference contains no data, and a browser opens it: it needs no token, but one of our
-/// host names.
-const REFERENCE: [&str; 2] = ["/docs", "/openapi.json"];
+/// The API reference and the documents contain no data, and a browser opens them: they need no token,
+/// but one of our host names.
+const REFERENCE: [&str; 5] = ["/docs", LIST, DOCUMENTS, "/llms.txt", "/openapi.json"];
+
+/// The documents, whose paths have several segments: the description of the API names none of them.
+const LIST: &str = "/docs/";
+const DOCUMENTS: &str = "/docs/{*path}";
 
 const METHODS: [Method; 7] = [
     Method::GET,
@@ -89,7 +93,8 @@ async fn sweep(
             .replace("{key}", "none")
             .replace("{id}", "999")
             .replace("{uid}", "04AABBCCDDEE80")
-            .replace("{image_id}", "999");
+            .replace("{image_id}", "999")
+            .replace("{*path}", "start/tour.md");
         assert!(!path.contains('{'), "{route} has another part");
         for method in METHODS {
             let mut request = client.request(method.clone(), &path).header("host", host);
@@ -149,7 +154,9 @@ async fn every_route_is_in_the_document_and_nothing_else_is() {
     let documented = document["paths"].as_object().expect("paths").keys();
     let documented: BTreeSet<_> = documented.cloned().collect();
     let mut served = routes(&service, Exposure::WithAdmin);
-    assert!(served.remove(CAPITALS) && served.remove(KIT_WITH_SLASH));
+    for other in [CAPITALS, KIT_WITH_SLASH, LIST, DOCUMENTS] {
+        assert!(served.remove(other), "{other}");
+    }
     assert_eq!(served, documented);
 }
 

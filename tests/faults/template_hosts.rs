@@ -50,7 +50,14 @@ const OF_ONE_SERVER: [(Start, &str); 3] = [
 ];
 
 /// Paths that no proxy hands on.
-const OF_ADMINISTRATION: [&str; 4] = ["/admin/v1/tags", "/docs", "/metrics", "/openapi.json"];
+const OF_ADMINISTRATION: [&str; 6] = [
+    "/admin/v1/tags",
+    "/docs",
+    "/docs/README.md",
+    "/llms.txt",
+    "/metrics",
+    "/openapi.json",
+];
 
 /// A running proxy, which is stopped when this is dropped.
 struct Proxy(Child);
@@ -206,8 +213,8 @@ async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
         .env("TAPDESK_TRUSTED_PROXIES", "127.0.0.1/32")
         .start()
         .await;
-    // A template below the path of the API reference: the proxies' rule ends at `/docs`.
-    let text = format!("https://{HOST}/docs/v?p={{picc}}&c={{mac}}");
+    // A template below a path of the service: the proxies' rule ends at `/metrics`.
+    let text = format!("https://{HOST}/metrics/v?p={{picc}}&c={{mac}}");
     let key = "11".repeat(16);
     let template = json!({
         "name": "Batch", "template": text, "technology": "ntag424dna", "meta_keys": [key],

@@ -67,14 +67,21 @@ impl Received {
     /// # Panics
     /// When no signature is that of `secret`.
     pub fn verify(&self, secret: &str) {
-        let webhook = Webhook::new(secret).expect("the secret has the form of the specification");
         let time = self.header("webhook-timestamp").parse().expect("seconds");
-        let signed = webhook
-            .sign(self.id(), time, &self.body)
-            .expect("the body is text");
+        let signed = signature(secret, self.id(), time, &self.body);
         let mut signatures = self.header("webhook-signature").split(' ');
         assert!(signatures.any(|one| one == signed), "{:?}", self.headers);
     }
+}
+
+/// The signature of a webhook, by the published library.
+///
+/// # Panics
+/// When the secret does not have the form of the specification.
+pub fn signature(secret: &str, id: &str, seconds: i64, body: &[u8]) -> String {
+    let webhook = Webhook::new(secret).expect("the secret has the form of the specification");
+    let signed = webhook.sign(id, seconds, body);
+    signed.expect("the body is text")
 }
 
 /// A receiver's response to requests.

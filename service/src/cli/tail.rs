@@ -98,6 +98,7 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
         "update" => format!("  {}", changes(&event["changes"])),
         "submission" => "  sent a form".to_owned(),
         "alert" => return text("message").to_owned(),
+        "sample" => return format!("{}  sample of {}", text("at"), text("type")),
         "inlay.encoded" => {
             return format!(
                 "{}  {:<16} encoded on {}",

@@ -144,7 +144,13 @@ fn payload(agent: &Agent, service: &Client, key: &str) -> Result<Value> {
     }
 }
 
-fn update(agent: &Agent, service: &Client, key: &str, set: &[(String, String)]) -> Result<()> {
+/// Updates variables with a rolling key in Base64.
+pub(super) fn update(
+    agent: &Agent,
+    service: &Client,
+    key: &str,
+    set: &[(String, String)],
+) -> Result<()> {
     let data: Map<String, Value> = set
         .iter()
         .map(|(key, value)| (key.clone(), json!(value)))

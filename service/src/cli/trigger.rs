@@ -1,94 +1,69 @@
-//! `trigger`: triggers an event, with a tap of a virtual inlay.
+//! `trigger`: triggers an event. Taps of a virtual inlay cause most; of the others, `listen` gets a
+//! sample.
+
+mod visit;
 
 use std::io::{self, Write as _};
 
-use anyhow::{Context as _, Result, bail};
-use clap::{Args, ValueEnum};
-use serde_json::Value;
+use anyhow::{Context as _, Result};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::json;
 use tapdesk_service::client::Client;
-use url::Url;
+use tapdesk_service::webhook::EventKind;
 
-use super::client::{Connection, plain_agent};
-use super::tap::{one_time_url, plain_url};
+use super::client::Connection;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The event to trigger.
-    #[arg(value_enum)]
-    event: Event,
+    /// The event to trigger. `listen` gets a sample of an event that no tap causes: of
+    /// inlay.encoded, of webhook.test, and of alerts.
+    #[arg(value_parser = events())]
+    event: EventKind,
 
     /// The slug of a tag with a virtual inlay; `tapdesk-service demo` creates some. For a tap that
-    /// is not checked, the slug of a tag without one.
+    /// is not checked, the slug of a tag without one. A sample needs no tag.
     #[arg(long, value_name = "SLUG")]
-    tag: String,
+    tag: Option<String>,
 
     #[command(flatten)]
     connection: Connection,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Event {
-    #[value(name = "tap.verified")]
-    Verified,
-    #[value(name = "tap.not_verified")]
-    NotVerified,
-    #[value(name = "tap.not_checked")]
-    NotChecked,
+/// Reads the name of an event.
+fn events() -> impl TypedValueParser<Value = EventKind> {
+    PossibleValuesParser::new(EventKind::ALL.map(|(_, name)| name))
+        .try_map(|name| EventKind::parse(&name).ok_or("there is no such event"))
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
-    let url = options.event.url(&service, &options.tag)?;
-    let agent = plain_agent(&url);
-    agent
-        .get(url.as_str())
-        .call()
-        .with_context(|| format!("{url} cannot be reached."))?;
-    // Other clients may tap other tags meanwhile.
-    let tag = service.tag(&options.tag)?.unwrap_or_default();
-    let newest = service.get(&format!(
-        "/interactions?tag_id={}&simulated=all&limit=1",
-        tag["id"]
-    ))?;
-    let newest = &newest["items"][0];
-    let reason = newest["reason"].as_str().unwrap_or_default();
-    if newest["tag_verified"] != options.event.verdict() {
-        bail!(
-            "The tap became another event, by its reason {reason}. A tap is not checked at a tag without an inlay \
-             that makes codes, such as demo-poster, and is checked at one with such an inlay."
-        );
-    }
-    writeln!(io::stdout(), "interaction {}: {reason}", newest["id"])?;
+    let event = options.event;
+    let said = match event {
+        EventKind::TapVerified | EventKind::TapNotVerified | EventKind::TapNotChecked => {
+            visit::tap(&service, event, options.slug()?)?
+        }
+        EventKind::TagTampered => visit::open_seal(&service, options.slug()?)?,
+        EventKind::TagUpdated => visit::update(&service, options.slug()?)?,
+        EventKind::SubmissionCreated => visit::send_form(&service, options.slug()?)?,
+        _ => sample(&service, event)?,
+    };
+    writeln!(io::stdout(), "{said}")?;
     Ok(())
 }
 
-impl Event {
-    /// The URL whose tap triggers this event.
-    fn url(self, service: &Client, slug: &str) -> Result<Url> {
-        if matches!(self, Self::NotChecked) {
-            return Ok(Url::parse(&plain_url(service, slug)?)?);
-        }
-        let Some(inlay) = service.virtual_inlay(slug)? else {
-            bail!("The tag {slug} has no virtual inlay. `tapdesk-service demo` loads some to try.");
-        };
-        let url = one_time_url(service, &inlay["id"])?;
-        let url = match self {
-            // Another last digit makes the MAC invalid.
-            Self::NotVerified => {
-                let last = if url.ends_with('0') { '1' } else { '0' };
-                format!("{}{last}", &url[..url.len() - 1])
-            }
-            _ => url,
-        };
-        Ok(Url::parse(&url)?)
+impl Options {
+    /// The slug of the tag to tap.
+    fn slug(&self) -> Result<&str> {
+        let event = self.event;
+        self.tag
+            .as_deref()
+            .with_context(|| format!("A tap causes {event}: name its tag with --tag."))
     }
+}
 
-    /// The `tag_verified` of such a tap.
-    fn verdict(self) -> Value {
-        match self {
-            Self::Verified => true.into(),
-            Self::NotVerified => false.into(),
-            Self::NotChecked => Value::Null,
-        }
-    }
+/// Sends a sample to listeners of the event stream.
+fn sample(service: &Client, event: EventKind) -> Result<String> {
+    service.post("/simulator/events", &json!({"type": event}))?;
+    Ok(format!("sample of {event}"))
 }

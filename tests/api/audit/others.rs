@@ -129,6 +129,16 @@ pub(super) async fn others(driver: &mut Driver) {
             "simulator/clock",
         )
         .await;
+    let sample = json!({"type": "alert.disk_low"});
+    let answer = driver.send(Method::POST, "/simulator/events", sample).await;
+    driver
+        .left(
+            "post_simulator_events",
+            answer,
+            "simulator.events",
+            "simulator/events",
+        )
+        .await;
     let answer = driver.send(Method::POST, "/clock", ahead).await;
     driver.left("post_clock", answer, "clock", "clock").await;
     let answer = driver.send(Method::POST, "/demo", Value::Null).await;

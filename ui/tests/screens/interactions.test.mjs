@@ -197,7 +197,15 @@ group("Interactions", {
       await inspector.getByText("Technical: the calls of your page").click();
       const text = await inspector.innerText();
       assert.match(text, /registered: false → true/);
-      assert.match(text, /rk_payload\?rk=\$RK/);
+      assert.match(text, /rk_payload' \\\n *--data-urlencode 'rk='"\$RK"/);
+      for (const [language, read] of [
+        ["JavaScript", "process.env.RK"],
+        ["Python", 'os.environ["RK"]'],
+        ["PHP", "getenv('RK')"],
+      ]) {
+        await inspector.getByRole("tab", { name: language, exact: true }).click();
+        await inspector.getByText(read).first().waitFor();
+      }
     },
   },
 });

@@ -10,6 +10,7 @@ mod attempt;
 mod endpoint;
 mod event;
 mod retry;
+mod sample;
 mod secret;
 
 pub use address::is_public;
@@ -25,5 +26,6 @@ pub use event::{
     TapHappening,
 };
 pub use retry::{ATTEMPTS, FAILING_MAX, next_attempt};
+pub use sample::sample;
 pub use secret::Secret;
 pub use secret::Signed;

@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod clock;
 mod demo;
+mod documents;
 mod encoding_runs;
 mod encodings;
 mod events;
@@ -42,6 +43,7 @@ mod warning;
 mod webhooks;
 
 use axum::Router;
+use axum::routing::get;
 use utoipa::openapi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -236,6 +238,7 @@ fn routes(purpose: Purpose) -> Routes {
         .tags(routes!(simulator::tap))
         .read(routes!(simulator::clock))
         .tags(routes!(simulator::advance))
+        .tags(routes!(simulator::sample))
 }
 
 /// The admin API: only the routes, or the routes with their OpenAPI descriptions.
@@ -245,6 +248,7 @@ fn api(purpose: Purpose) -> OpenApiRouter<AppState> {
         .nest("/admin/v1", routes(purpose).into_router())
         .routes(routes!(reference::document))
         .routes(routes!(reference::page))
+        .routes(routes!(documents::llms))
         .merge(metrics.into_router())
 }
 
@@ -258,9 +262,12 @@ pub fn openapi() -> openapi::OpenApi {
     document
 }
 
-/// The admin API as a router.
+/// The admin API as a router, with the documents. A path of several segments cannot be in the OpenAPI
+/// document.
 pub(super) fn router() -> Router<AppState> {
-    api(Purpose::Serve).into()
+    let api: Router<AppState> = api(Purpose::Serve).into();
+    api.route("/docs/", get(documents::list))
+        .route("/docs/{*path}", get(documents::document))
 }
 
 #[cfg(test)]
@@ -273,7 +280,8 @@ mod tests {
     fn what_answers_requests_keeps_nothing_of_what_routes_say_of_themselves() {
         let serving = super::api(super::Purpose::Serve).into_openapi();
         let paths: Vec<_> = serving.paths.paths.into_keys().collect();
-        assert_eq!(paths, ["/docs", "/openapi.json"], "neither has a scope");
+        let open = ["/docs", "/llms.txt", "/openapi.json"];
+        assert_eq!(paths, open, "none has a scope");
         let documented = super::api(super::Purpose::Document).into_openapi();
         assert!(documented.paths.paths.len() > 90);
     }

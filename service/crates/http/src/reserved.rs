@@ -6,7 +6,7 @@ use inlay::template::{RouteSegment, Template};
 use RouteSegment::{Any, Literal, Rest};
 
 /// The paths of all routes. One prefix covers the admin API.
-const ROUTES: [&[RouteSegment<'static>]; 15] = [
+const ROUTES: [&[RouteSegment<'static>]; 16] = [
     &[Literal("t"), Any],
     &[Literal("T"), Any],
     &[Literal("v2"), Rest],
@@ -16,7 +16,8 @@ const ROUTES: [&[RouteSegment<'static>]; 15] = [
     &[Literal("ready")],
     &[Literal("admin"), Rest],
     &[Literal("openapi.json")],
-    &[Literal("docs")],
+    &[Literal("docs"), Rest],
+    &[Literal("llms.txt")],
     &[Literal("metrics")],
     &[Literal("kit"), Rest],
     &[Literal(".well-known"), Rest],

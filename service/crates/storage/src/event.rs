@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use domain::clock::Timestamp;
@@ -76,6 +77,18 @@ pub enum Event {
         /// When the alert was raised.
         at: Timestamp,
     },
+    /// A sample of a webhook event, for a developer. Only listeners of this node get it: no webhook,
+    /// and no notification.
+    Sample {
+        /// The event's type, as in webhooks.
+        #[serde(rename = "type")]
+        kind: EventKind,
+        /// The event's data, as in webhooks.
+        #[schema(value_type = std::collections::BTreeMap<String, serde_json::Value>)]
+        data: Map<String, Value>,
+        /// When the sample was requested.
+        at: Timestamp,
+    },
     /// An inlay was encoded, and its tap was verified.
     #[serde(rename = "inlay.encoded")]
     Encoded {
@@ -131,6 +144,7 @@ impl Event {
             Self::Update { .. } => "update",
             Self::Submission { .. } => "submission",
             Self::Alert { .. } => "alert",
+            Self::Sample { .. } => "sample",
             Self::Encoded { .. } => "inlay.encoded",
             Self::Changed { .. } => "changed",
         }
@@ -143,6 +157,7 @@ impl Event {
             Self::Update { .. }
             | Self::Submission { .. }
             | Self::Alert { .. }
+            | Self::Sample { .. }
             | Self::Encoded { .. }
             | Self::Changed { .. } => None,
         }
@@ -170,7 +185,7 @@ impl Event {
                 ResourceKind::Webhooks => Some(Subject::Webhook(WebhookId::new(*id))),
                 _ => None,
             },
-            Self::Changed { id: None, .. } | Self::Alert { .. } => None,
+            Self::Changed { id: None, .. } | Self::Alert { .. } | Self::Sample { .. } => None,
         }
     }
 
@@ -193,6 +208,7 @@ impl Event {
             Self::Interaction { simulated, .. }
             | Self::Update { simulated, .. }
             | Self::Submission { simulated, .. } => *simulated,
+            Self::Sample { .. } => true,
             // Virtual inlays are never encoded.
             Self::Alert { .. } | Self::Encoded { .. } | Self::Changed { .. } => false,
         }

@@ -56,6 +56,11 @@ pub(super) fn of(service: &Client, event: &Value) -> Result<Vec<(String, Value)>
             let data = members(event, &["message"]);
             vec![(kind, format!("evt_{at}_{kind}"), data)]
         }
+        Some("sample") => {
+            let kind = event["type"].as_str().context("a sample has a type")?;
+            let data = object(event["data"].clone())?;
+            vec![(kind, format!("evt_{at}_{kind}_sample"), data)]
+        }
         _ => Vec::new(),
     };
     let events = events.into_iter().map(|(kind, id, data)| {

@@ -20,6 +20,7 @@ const HEARD: Record<LiveEvent["event"], readonly string[]> = {
   submission: ["submissions"],
   "inlay.encoded": ["inlays", "tags", "encoding-root"],
   alert: [],
+  sample: [],
   // These name what changed: see below.
   changed: [],
 };

@@ -50,8 +50,11 @@ impl Audience {
                 | "/health"
                 | "/ready",
             ) => Self::Public,
-            // The API reference holds no data, and browsers open it without a token.
-            Some("/openapi.json" | "/docs") => Self::Readers,
+            // The API reference and the documents hold no data, and browsers open them without a
+            // token.
+            Some("/openapi.json" | "/docs" | "/docs/" | "/docs/{*path}" | "/llms.txt") => {
+                Self::Readers
+            }
             Some(_) => Self::Administrators,
         }
     }

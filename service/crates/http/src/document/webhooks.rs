@@ -135,6 +135,7 @@ fn data(kind: EventKind) -> Value {
                 "uid": {"type": "string"},
                 "attributes": texts,
                 "variables": texts,
+                "simulated": sampled(),
             },
         }),
         kind => alert(of_alert(kind)),
@@ -189,11 +190,17 @@ fn of_alert(kind: EventKind) -> Value {
 /// webhook includes it.
 fn alert(mut about: Value) -> Value {
     about["message"] = json!({"type": "string", "description": "A sentence for people"});
+    about["simulated"] = sampled();
     let always = about.as_object().into_iter().flat_map(|about| about.keys());
     let always: Vec<_> = always
-        .filter(|name| !["uid", "variables"].contains(&name.as_str()))
+        .filter(|name| !["uid", "variables", "simulated"].contains(&name.as_str()))
         .collect();
     json!({"type": "object", "required": always, "properties": about})
+}
+
+/// The mark of a sample, which real events of the type do not have.
+fn sampled() -> Value {
+    json!({"type": "boolean", "description": "True in a sample, which `tapdesk-service listen` forwards; absent otherwise"})
 }
 
 fn id(what: &str) -> Value {

@@ -79,8 +79,8 @@ impl Events {
     /// Sends a committed event only to listeners on other nodes.
     pub(super) fn tell_elsewhere(&self, event: &Event) {
         let happened = match event {
-            // Each node raises alerts by itself.
-            Event::Alert { .. } => return,
+            // Each node raises alerts by itself, and a sample is for a developer's own listener.
+            Event::Alert { .. } | Event::Sample { .. } => return,
             Event::Interaction { interaction_id, .. } => {
                 Happened::Interaction(interaction_id.get())
             }

@@ -48,6 +48,17 @@ impl<S: Send + Sync> FromRequestParts<S> for UidPath {
     }
 }
 
+/// The path of a document.
+pub(in crate::admin) struct DocumentPath(pub(in crate::admin) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for DocumentPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Ok(Self(part(&values(parts, state).await?, "path")?))
+    }
+}
+
 /// The `{id}` and the `{slug}` of a former slug's path.
 pub(in crate::admin) struct TagSlug(pub(in crate::admin) TagId, pub(in crate::admin) Slug);
 
