@@ -18,6 +18,7 @@ const nouns: Record<string, Noun> = {
   sheets: ["test sheet", "test sheets"],
   "sheets.rows": ["test result", "test results"],
   tokens: ["token", "tokens"],
+  phones: ["staff phone", "staff phones"],
   webhooks: ["webhook", "webhooks"],
   notifications: ["notification", "notifications"],
   mail: ["mail server", "mail servers"],
