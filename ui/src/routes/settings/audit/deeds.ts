@@ -66,6 +66,7 @@ const wholes: Record<string, readonly [verb: string, ...Noun]> = {
   "backup.schedule.delete": ["Ended", "the backup schedule", "backup schedules"],
   "backup.schedule.run": ["Made", "the scheduled backup", "scheduled backups"],
   "encoding-root.create": ["Replaced", "the encoding root", "encoding roots"],
+  "sheets.sign-off": ["Signed off", "a test sheet", "test sheets"],
   "factory-orders.keys": ["Exported the keys of", "a factory order", "factory orders"],
   "submissions.save": ["Saved", "a submission that was refused", "submissions that were refused"],
   "tag-url.check": ["Checked", "the address that chips carry", "addresses that chips carry"],
