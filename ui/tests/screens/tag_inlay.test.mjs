@@ -89,7 +89,7 @@ group("A tag's inlays", {
     },
     "a new tag gets its inlay in two steps, with the choices of the last one": async (page, { ui }) => {
       const encode = {
-        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 1, id: 1, state: "rejected", reason: "not_blank" },
+        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 1, id: 1, state: "rejected", reason: "foreign_key" },
         ...{ result: null, step: { at: 1, of: 33 }, doing: null, log: [] },
       };
       const desk = await readerHost(page, ui, { encode });
