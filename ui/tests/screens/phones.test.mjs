@@ -107,7 +107,10 @@ group("Phones", {
       assert.ok(width >= 300, `${width} pixels`);
       const [, body] = sent.find(([method]) => method === "POST");
       assert.deepEqual([body.name, body.scopes, body.group_ids], ["Anna", ["read", "encode", "tags"], null]);
-      await dialog.getByRole("timer").getByText(/^(10:00|9:\d\d) left$/).waitFor();
+      await dialog
+        .getByRole("timer")
+        .getByText(/^(10:00|9:\d\d) left$/)
+        .waitFor();
       Object.assign(list[0], { state: "active", paired_at: list[0].created_at });
       await change(list[0].id);
       await dialog.getByText("Paired", { exact: true }).waitFor();
@@ -127,7 +130,10 @@ group("Phones", {
       fake.age = 0;
       await page.getByRole("button", { name: "Show a new code" }).click();
       await code(page).waitFor();
-      await page.getByRole("timer").getByText(/^(10:00|9:\d\d) left$/).waitFor();
+      await page
+        .getByRole("timer")
+        .getByText(/^(10:00|9:\d\d) left$/)
+        .waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
       await page.getByRole("grid", { name: "Phones" }).getByText("Waiting").waitFor();
       assert.deepEqual(
