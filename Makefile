@@ -14,7 +14,7 @@ test:
 
 # The same tests at their long lengths; well over half an hour.
 soak:
-	.make/setup build desktop test
+	.make/setup build desktop test soak
 	TAPDESK_TEST_LENGTH=soak .make/test
 
 # Asking for examples gives the dependencies the features that clippy checked them

@@ -33,6 +33,8 @@ const COMMANDS: &[&str] = &[
     "send_tap",
     "encode",
     "reader_doctor",
+    "quiet_readers",
+    "set_quiet_readers",
     "kiosk_attract",
     "kiosk_watch",
     "kiosk_done",

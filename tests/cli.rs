@@ -1,7 +1,9 @@
 //! The real binary, run from its command line.
 
+mod conformance;
 mod copies;
 mod demo;
+mod dev;
 mod export;
 mod headless;
 mod import;

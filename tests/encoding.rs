@@ -15,6 +15,7 @@ mod orders;
 mod other_apps;
 mod other_keys;
 mod pages;
+mod passwords;
 mod places;
 mod preview;
 mod recovery;

@@ -1,10 +1,13 @@
 //! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` need exclusive access to a
-//! database; `upgrade-database` needs only the database; the others call a running service.
+//! database; `upgrade-database` needs only the database; `dev` has one of its own; the others call a
+//! running service.
 
 mod backup;
 mod bucket;
 mod client;
+mod conformance;
 mod demo;
+mod dev;
 mod doctor;
 #[cfg(test)]
 mod documents;
@@ -68,6 +71,12 @@ enum Verb {
                       Without it, the service generates one and keeps it in the token file."
     )]
     Serve(Box<options::Serve>),
+    /// Run a service for development and tests: in memory, with demo data and a clock that can be moved.
+    #[command(
+        after_help = "On start it prints one line of JSON: the service's URL, its admin token, its seed, \
+                      its time, and the demo's tags. SIGINT and SIGTERM end it, and it leaves no files."
+    )]
+    Dev(dev::Options),
     /// Load demo data: simulated tags, an experience and virtual inlays.
     Demo(demo::Options),
     /// Tap a virtual inlay.
@@ -109,6 +118,11 @@ enum Verb {
     UpgradeDatabase(upgrade_database::Options),
     /// Check this installation, and explain how to fix problems.
     Doctor(doctor::Options),
+    /// Check a service that speaks the contract, or a verifier of rolling codes, from outside.
+    #[command(
+        after_help = "Exit status: 0 if no check failed, 1 if one failed, 2 if the checks could not be run."
+    )]
+    Conformance(Box<conformance::Options>),
     /// Write the man pages and the completions of shells to a folder, for packages.
     #[command(hide = true)]
     Generate(generate::Options),
@@ -123,6 +137,9 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "tapdesk-service: {error}");
+            if error.is::<conformance::NotRun>() {
+                return ExitCode::from(conformance::NotRun::STATUS);
+            }
             ExitCode::FAILURE
         }
     }
@@ -138,6 +155,7 @@ fn run(cli: Cli) -> Result<()> {
         .map_err(|error| anyhow!("The log cannot be started: {error}."))?;
     match cli.verb {
         Verb::Serve(options) => serve::run(*options),
+        Verb::Dev(options) => dev::run(&options),
         Verb::Demo(options) => demo::run(&options),
         Verb::Tap(options) => tap::run(&options),
         Verb::Tail(options) => tail::run(&options),
@@ -157,6 +175,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::RotateKey(options) => rotate_key::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),
         Verb::Doctor(options) => doctor::run(&options),
+        Verb::Conformance(options) => conformance::run(&options),
         Verb::Generate(options) => generate::run(&options),
     }
 }

@@ -130,16 +130,25 @@ pub enum StartError {
 
 /// Opens everything and assembles the service.
 pub async fn start(start: Start) -> Result<Started, StartError> {
-    let countries = start
-        .countries
-        .map_or_else(|| Ok(Countries::default()), |path| Countries::open(&path))
-        .map_err(StartError::Countries)?;
     let clock: Arc<dyn Clock> = match start.test {
         Some(test) => Arc::new(TestClock::start(test.skew)),
         None => Arc::new(SystemClock::start()),
     };
+    start_in(start, clock, Arc::new(OsEntropy)).await
+}
+
+/// Like [`start`], in a world of its own: with this clock, and with all randomness from `entropy`.
+pub async fn start_in(
+    start: Start,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+) -> Result<Started, StartError> {
+    let countries = start
+        .countries
+        .map_or_else(|| Ok(Countries::default()), |path| Countries::open(&path))
+        .map_err(StartError::Countries)?;
     // The files next to the database may only be changed by the process that owns it.
-    let database = open(start.database, &clock, start.test).await?;
+    let database = open(start.database, &clock, start.test, &*entropy).await?;
     let storage = database.as_service();
     match storage.check_writable().await {
         // Redirects continue without a key, and recording resumes when there is space again.
@@ -155,8 +164,8 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
     let wrapped_key = storage.any_wrapped_key().await?;
     let may_create = wrapped_key.is_none();
     let keyring = match start.wrapping_key {
-        WrappingKey::File(file) => Keyring::from_file(&file, may_create, &OsEntropy)?,
-        WrappingKey::Shared(Some(file)) => Keyring::from_file(&file, false, &OsEntropy)?,
+        WrappingKey::File(file) => Keyring::from_file(&file, may_create, &*entropy)?,
+        WrappingKey::Shared(Some(file)) => Keyring::from_file(&file, false, &*entropy)?,
         WrappingKey::Shared(None) => {
             Keyring::locked("this node has no key; name its file in TAPDESK_KEY_FILE.")
         }
@@ -170,12 +179,12 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
     }
     let admin_token = match start.admin_token {
         TokenSource::Given(token) => token,
-        TokenSource::File(file) => token_file(&file, &OsEntropy)?,
+        TokenSource::File(file) => token_file(&file, &*entropy)?,
     };
     let service = Service::new(Parts {
         storage: database,
         clock,
-        entropy: Arc::new(OsEntropy),
+        entropy,
         keyring,
         layers: start.layers,
         tag_cache: start.tag_cache,
@@ -195,6 +204,7 @@ async fn open(
     database: Database,
     clock: &Arc<dyn Clock>,
     test: Option<TestMode>,
+    entropy: &dyn Entropy,
 ) -> Result<Storage, StartError> {
     let clock = Arc::clone(clock);
     Ok(match database {
@@ -202,8 +212,8 @@ async fn open(
             sqlite::make_place(&path)?;
             let fold_every = test.and_then(|test| test.fold_every);
             match fold_every {
-                Some(every) => SqliteStorage::open_folding(&path, clock, &OsEntropy, every)?,
-                None => SqliteStorage::open(&path, clock, &OsEntropy)?,
+                Some(every) => SqliteStorage::open_folding(&path, clock, entropy, every)?,
+                None => SqliteStorage::open(&path, clock, entropy)?,
             }
             .into()
         }
@@ -214,7 +224,7 @@ async fn open(
             } else {
                 Time::Its
             };
-            let storage = PostgresStorage::open(*address, clock, time, &OsEntropy).await?;
+            let storage = PostgresStorage::open(*address, clock, time, entropy).await?;
             if let Err(error) = storage.connect().await {
                 tracing::warn!("not all connections to the database could be made: {error}");
             }
@@ -233,7 +243,7 @@ pub async fn open_exclusive(database: Database) -> Result<Storage, StartError> {
                 let missing = io::Error::from(ErrorKind::NotFound);
                 return Err(sqlite::OpenError::Io(path, missing).into());
             }
-            open(Database::Sqlite(path), &clock, None).await
+            open(Database::Sqlite(path), &clock, None, &OsEntropy).await
         }
         #[cfg(feature = "postgres")]
         Database::Postgres(address) => {

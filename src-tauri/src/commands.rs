@@ -352,3 +352,22 @@ pub(crate) fn reader_doctor(readers: State<'_, Option<Monitor>>) -> Vec<Finding>
         .map(|readers| doctor::sights(&readers.board().table()));
     doctor::examine(&sights.unwrap_or_default(), Machine::this())
 }
+
+/// Whether readers neither beep nor show lights.
+#[tauri::command]
+pub(crate) fn quiet_readers(shell: SharedShell<'_>) -> bool {
+    shell.has_quiet_readers()
+}
+
+/// Makes readers quiet, or lets them beep and show lights. Takes effect with the next inlay.
+#[tauri::command]
+pub(crate) fn set_quiet_readers(
+    shell: SharedShell<'_>,
+    readers: State<'_, Option<Monitor>>,
+    quiet: bool,
+) {
+    shell.set_quiet_readers(quiet);
+    if let Some(readers) = &*readers {
+        readers.board().be_quiet(quiet);
+    }
+}

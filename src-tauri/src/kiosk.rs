@@ -241,6 +241,8 @@ fn leave(app: &AppHandle) -> tauri::Result<()> {
     app.state::<SharedKiosk>().stop();
     if let Some(readers) = app.state::<Option<Monitor>>().as_ref() {
         readers.board().judge(true);
+        let shell = app.state::<Arc<Shell>>();
+        readers.board().be_quiet(shell.has_quiet_readers());
     }
     #[cfg(target_os = "linux")]
     linux::take_down(app)?;

@@ -101,7 +101,7 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(runtime.block_on(headless::run(&shell)));
     }
     tauri::async_runtime::set(runtime.handle().clone());
-    let readers = readers();
+    let readers = readers(&shell);
     let app =
         build(&shell, kiosk, readers, arguments.kiosk).context("The window cannot be opened")?;
     let code = app.run_return(|_, _| {});
@@ -115,10 +115,12 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Starts watching the readers. `None` on failure: everything else works without readers.
-fn readers() -> Option<Monitor> {
+fn readers(shell: &Shell) -> Option<Monitor> {
     let started = Monitor::start(Pcsc, Arc::new(SystemClock::start()));
     let warned = started.inspect_err(|error| tracing::warn!("readers cannot be watched: {error}"));
-    warned.ok()
+    let readers = warned.ok()?;
+    readers.board().be_quiet(shell.has_quiet_readers());
+    Some(readers)
 }
 
 /// Prints on stdout why inlays cannot be read. Returns a failure if there is a problem.
@@ -191,6 +193,8 @@ fn build(
             commands::send_tap,
             commands::encode,
             commands::reader_doctor,
+            commands::quiet_readers,
+            commands::set_quiet_readers,
             kiosk::commands::kiosk_attract,
             kiosk::commands::kiosk_watch,
             kiosk::commands::kiosk_done,

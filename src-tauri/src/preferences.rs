@@ -24,6 +24,8 @@ pub struct Preferences {
     pub left_port: Option<Carriers>,
     /// Whether phones on this network may connect to the listener.
     pub phones: bool,
+    /// Whether readers neither beep nor show lights.
+    pub quiet_readers: bool,
     /// Remote services that the screens can show.
     pub connections: Vec<Remote>,
     /// The kiosk's choices on this machine.

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | [`card`] | the traits of a card, a slot and the service |
 //! | [`pcsc`] | the same on the system's PC/SC service |
+//! | [`profile`] | known readers, and how they differ from PC/SC |
+//! | `passed` | commands of the chip itself, which a reader passes on |
+//! | `signals` | beep and light of readers |
 //! | [`apdu`] | commands and responses, logged |
 //! | [`inlay`] | chip, memory and message of an inlay |
 //! | [`monitor`] | one thread owns the connection; readers and cards come and go |
@@ -29,5 +32,8 @@ pub mod encode;
 pub mod inlay;
 pub mod monitor;
 pub(crate) mod own_reads;
+mod passed;
 pub mod pcsc;
+pub mod profile;
 pub mod send_tap;
+mod signals;

@@ -10,7 +10,7 @@ use crate::bare::{Answers, Recorded};
 use crate::fixture::Fixture;
 use crate::http::Connection;
 use crate::load::{self, Case, Key, Load, Supply};
-use crate::server::{Server, database_cpu};
+use crate::server::{self, Server, database_cpu};
 use crate::subject::{Subject, Subjects};
 use crate::visitors::{Visitors, payload_request, update_request};
 use crate::{CONNECTIONS, ROUNDS};
@@ -26,10 +26,14 @@ pub(crate) enum Side {
     Bare,
     /// SQLite with 1,000 tags.
     Few,
+    /// The same, by an earlier build of the service.
+    FewBefore,
     /// A SQLite file with 100,000 tags.
     Some,
     /// A SQLite file with 1,000,000 tags.
     Many,
+    /// The same, by an earlier build of the service.
+    ManyBefore,
     /// A SQLite file with 10,000,000 tags.
     Huge,
     /// PostgreSQL with 1,000, behind one node.
@@ -44,6 +48,11 @@ impl Side {
     /// The sides that the subjects ask for.
     pub(crate) fn of(subjects: &Subjects) -> Vec<Self> {
         let mut sides = vec![Self::Bare, Self::Few, Self::Some, Self::Many];
+        if server::before().is_some() {
+            // Each takes its turn beside the present build.
+            sides = vec![Self::Bare, Self::Few, Self::FewBefore];
+            sides.extend([Self::Some, Self::Many, Self::ManyBefore]);
+        }
         if subjects.has(Subject::Huge) {
             sides.push(Self::Huge);
         }
@@ -58,8 +67,10 @@ impl Side {
         match self {
             Self::Bare => "bare",
             Self::Few => "SQLite, 1,000 tags",
+            Self::FewBefore => "  1,000 tags, before",
             Self::Some => "SQLite, 100,000 tags",
             Self::Many => "SQLite, 1,000,000 tags",
+            Self::ManyBefore => "  1,000,000 tags, before",
             Self::Huge => "SQLite, 10,000,000 tags",
             Self::OneNode => "PostgreSQL, one node",
             Self::TwoNodes => "PostgreSQL, two nodes",
@@ -79,12 +90,20 @@ impl Side {
         }
     }
 
+    /// A server of the side on its database.
+    fn server(self, fixture: &Fixture) -> Result<Server> {
+        match (self, server::before()) {
+            (Self::FewBefore | Self::ManyBefore, Some(build)) => Server::of_build(&build, fixture),
+            _ => Server::service(fixture),
+        }
+    }
+
     /// The database of a side. The bare server has none; its visitors tap the tags of a small one.
     async fn fixture(self, cluster: &Cluster) -> Result<Fixture> {
         match self {
-            Self::Bare | Self::Few => Fixture::sqlite(1_000).await,
+            Self::Bare | Self::Few | Self::FewBefore => Fixture::sqlite(1_000).await,
             Self::Some => Fixture::sqlite(100_000).await,
-            Self::Many => Fixture::sqlite(1_000_000).await,
+            Self::Many | Self::ManyBefore => Fixture::sqlite(1_000_000).await,
             Self::Huge => Fixture::sqlite(10_000_000).await,
             Self::OneNode | Self::TwoNodes => Fixture::postgres(cluster, 1_000, 0).await,
             Self::ManyOnPostgres => Fixture::postgres(cluster, 1_000_000, 10_000_000).await,
@@ -124,7 +143,7 @@ pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> R
     for side in sides {
         eprintln!("{}", side.name());
         let fixture = side.fixture(cluster).await?;
-        let servers = (0..side.nodes()).map(|_| Server::service(&fixture));
+        let servers = (0..side.nodes()).map(|_| side.server(&fixture));
         let servers: Vec<_> = servers.collect::<Result<_>>()?;
         for server in &servers {
             server.rests().await?;

@@ -61,6 +61,7 @@ pub(super) fn form() -> Form {
         mac_from: MacFrom::None,
         slug: "bottle-41".to_owned(),
         lock: false,
+        write_password: None,
         own_keys: false,
         finished: None,
         additional: false,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::relay::bytes;
 use tapdesk_tests::virtual_card::VirtualCard;
 use tapdesk_tests::virtual_card::ntag424::{FileSettings, VirtualNtag424};
-use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
 use tapdesk_tests::{Client, TestService};
 
 use super::bench::uid;
@@ -99,12 +99,14 @@ async fn its_steps_are_the_commands_that_are_sent() {
             Type2Chip::Ntag216,
         ),
         (json!({"url_template_id": mirror}), Type2Chip::Ntag213),
+        (
+            json!({"technology": "ntag215", "write_password": true}),
+            Type2Chip::Ntag215,
+        ),
     ] {
         let number = u32::try_from(chips.len()).unwrap() + 1;
-        chips.push((
-            how,
-            Box::new(VirtualType2::factory(chip, uid(number).bytes())),
-        ));
+        let chip = VirtualType2::factory(chip, uid(number).bytes());
+        chips.push((how, Box::new(chip.on_reader(PassesOn::ByController))));
     }
     for (number, (how, mut chip)) in (1..).zip(chips) {
         let tag = service.tag(json!({"name": "Bottle"})).await;

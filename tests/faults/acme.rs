@@ -432,3 +432,26 @@ async fn a_node_without_the_key_does_not_start_with_certificates_of_its_own() {
     assert!(!status.success());
     assert!(log.contains("TAPDESK_KEY_FILE"), "{log}");
 }
+
+#[tokio::test]
+async fn an_authority_that_binds_accounts_gets_the_id_and_the_key_of_the_operators() {
+    let key = "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W";
+    let authority = Authority::with_accounts("kid-1", key).await;
+    authority.lead(DOMAIN).await;
+    let port = free_port();
+    let launch = authority.configured(launch(), DOMAIN, authority.http_port, port);
+    let service = launch.start().await;
+    failed(&service, 1).await;
+    let report = doctor(&service).await;
+    assert!(report.contains("name it with --acme-account"), "{report}");
+    let launch = service.launch().clone();
+    assert!(service.terminate().await.success());
+
+    let file = launch.folder.path().join("account");
+    std::fs::write(&file, format!("kid-1 {key}\n")).unwrap();
+    let launch = launch.env("TAPDESK_ACME_ACCOUNT", &file.to_string_lossy());
+    let service = launch.start().await;
+    advance(&service, Millis::minutes(2)).await;
+    certificate(&authority, port).await;
+    assert!(!service.launch().log().contains(key));
+}

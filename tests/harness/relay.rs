@@ -21,6 +21,30 @@ pub fn bytes(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(pair).collect()
 }
 
+/// Statuses of a relay for a command of the chip itself: the chip refused it, or the reader passes
+/// none on.
+const REFUSED: [u8; 2] = [0x63, 0x00];
+const NOT_PASSED_ON: [u8; 2] = [0x6A, 0x81];
+
+/// Passes a command of the chip itself on as an ACR122U does; `None` if the chip is removed.
+fn pass_on(card: &mut dyn VirtualCard, command: &[u8]) -> Option<Vec<u8>> {
+    let length = u8::try_from(command.len()).expect("a short command");
+    let by_controller = [&[0xFF, 0x00, 0x00, 0x00, length + 2, 0xD4, 0x42], command].concat();
+    let answer = card.transmit(&by_controller)?;
+    let shown = match answer.split_last_chunk::<2>() {
+        Some(([0xD5, 0x43, 0x00, shown @ ..], [0x90, 0x00])) => Some(shown.to_vec()),
+        Some(([0xD5, 0x43, ..], _)) => None,
+        _ => return Some(NOT_PASSED_ON.to_vec()),
+    };
+    Some(match shown {
+        Some(shown) => [&shown[..], &[0x90, 0x00]].concat(),
+        None => {
+            card.power_on();
+            REFUSED.to_vec()
+        }
+    })
+}
+
 /// A chip's answers to a turn, up to the first unexpected one.
 ///
 /// # Panics
@@ -41,7 +65,11 @@ pub fn answers(card: &mut dyn VirtualCard, turn: &Value) -> Value {
             answers.push(hex(&card.atr()));
             continue;
         }
-        let Some(answer) = card.transmit(&bytes(command["apdu"].as_str().unwrap())) else {
+        let answer = match command["native"].as_str() {
+            Some(native) => pass_on(card, &bytes(native)),
+            None => card.transmit(&bytes(command["apdu"].as_str().unwrap())),
+        };
+        let Some(answer) = answer else {
             fault = "removed".into();
             break;
         };

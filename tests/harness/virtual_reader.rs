@@ -36,6 +36,8 @@ pub struct Pcscd {
     folder: PathBuf,
     /// The port of the first reader; the second has the next one.
     port: u16,
+    /// The name of its readers.
+    name: String,
     daemon: Option<Child>,
     /// The folder, if the service created it itself; deleted with it.
     own_folder: Option<TempDir>,
@@ -64,6 +66,7 @@ impl Pcscd {
         Self {
             folder: folder.to_owned(),
             port: free_ports(2),
+            name: "Virtual reader".to_owned(),
             daemon: None,
             own_folder: None,
         }
@@ -74,6 +77,12 @@ impl Pcscd {
         self.folder.join("pcscd.sock")
     }
 
+    /// Starts it again with readers of another name, as if other ones were connected.
+    pub fn restart_as(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        self.restart(true);
+    }
+
     /// Ends it like a crash, and starts it again, with or without its readers.
     pub fn restart(&mut self, readers: bool) {
         self.kill();
@@ -81,9 +90,9 @@ impl Pcscd {
         let _ = fs::remove_dir_all(&config);
         fs::create_dir(&config).expect("the folder can be written");
         if readers {
-            let port = self.port;
+            let (port, name) = (self.port, &self.name);
             let reader = format!(
-                "FRIENDLYNAME \"Virtual reader\"\nDEVICENAME /dev/null:{port}\nLIBPATH {DRIVER}\nCHANNELID {port}\n"
+                "FRIENDLYNAME \"{name}\"\nDEVICENAME /dev/null:{port}\nLIBPATH {DRIVER}\nCHANNELID {port}\n"
             );
             fs::write(config.join("vpcd"), reader).expect("the folder can be written");
         }

@@ -15,7 +15,7 @@ use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::inlay::Uid;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
-use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_reader::in_own_process;
 use tapdesk_tests::{TestService, length};
 use tokio::runtime::Runtime;
@@ -143,6 +143,45 @@ fn a_chip_of_pages_is_wiped_as_one_from_the_first_command_on() {
         assert_eq!(shown.state, "reset", "{shown:?}");
         assert_eq!(shown.log[0].name, "Read pages 0 to 3");
         assert_eq!(laid.take_away().writes(), writes);
+    });
+}
+
+#[test]
+fn a_write_password_is_set_and_removed_on_each_kind_of_reader() {
+    in_own_process(|mut pcscd| {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(TestService::start());
+        for (number, (name, passes_on)) in (1..).zip([
+            ("ACS ACR122U PICC Interface", PassesOn::ByController),
+            ("ACS ACR1252 1S CL Reader PICC", PassesOn::InSession),
+            ("Identiv uTrust 3700 F CL Reader", PassesOn::PassThrough),
+            // An unknown reader, and one whose name is wrong.
+            ("Virtual reader", PassesOn::ByController),
+            ("Identiv uTrust 3700 F CL Reader", PassesOn::InSession),
+        ]) {
+            pcscd.restart_as(name);
+            let mut watch = Watch::start();
+            let chip = VirtualType2::factory(Type2Chip::Ntag213, uid(number).bytes());
+            let laid = pcscd.lay_down(chip.on_reader(passes_on));
+            let tag = runtime.block_on(service.tag(json!({"name": "Bottle"})));
+            let target = |write_password: bool| {
+                let target = json!({
+                    "tag_id": tag.id, "technology": "ntag213", "write_password": write_password,
+                    "allow_unproved_address": true,
+                });
+                target.as_object().unwrap().clone()
+            };
+            let shown = encoded(&mut watch, &service, &runtime, target(true));
+            assert_eq!(shown.state, "verified", "{name} {passes_on:?}: {shown:?}");
+            let chip = laid.take_away();
+            assert_eq!(chip.page(0x29)[3], 2, "{name} {passes_on:?}");
+            watch.until_empty();
+            let laid = pcscd.lay_down(chip);
+            let shown = encoded(&mut watch, &service, &runtime, target(false));
+            assert_eq!(shown.state, "verified", "{name} {passes_on:?}: {shown:?}");
+            assert_eq!(laid.take_away().page(0x29)[3], 0xFF, "{name} {passes_on:?}");
+            watch.until_empty();
+        }
     });
 }
 

@@ -11,6 +11,7 @@ mod insertions;
 mod liars;
 mod other_implementation;
 mod pages;
+mod profiles;
 mod published;
 mod readings;
 mod relay;

@@ -10,7 +10,12 @@ export interface Traded {
 }
 
 export function tap(service: string, rk: string | null | undefined): Promise<Traded>;
-export function update(service: string, rk: string | null | undefined, values: Record<string, string>): Promise<Updated>;
+export function update(
+  service: string,
+  rk: string | null | undefined,
+  values: Record<string, string>,
+  idempotencyKey?: string,
+): Promise<Updated>;
 export function verifyWebhook(
   secret: string,
   headers: Headers | Record<string, string | string[] | undefined>,

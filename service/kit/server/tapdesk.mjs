@@ -34,14 +34,15 @@ export async function tap(service, rk) {
 
 /**
  * Sets variables of the tag, all or none, once for each key. A request that the service does not understand, such as a
- * value over 4 KiB, throws.
+ * value over 4 KiB, throws. The same values with the same `idempotencyKey` are saved once: give your own one to make a
+ * second click harmless.
  */
-export async function update(service, rk, values) {
+export async function update(service, rk, values, idempotencyKey = randomUUID()) {
   if (!rk) return { ok: false, reason: "expired" };
   const request = {
     method: "POST",
     // The service answers a repeated request again, instead of refusing a used key.
-    headers: { "content-type": "application/json", "idempotency-key": randomUUID() },
+    headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
     body: JSON.stringify({ rolling_key: base64(rk), data: values }),
   };
   const answer = await ask(`${service}/v2/interactions/data`, request, ({ status, headers }, body) => {

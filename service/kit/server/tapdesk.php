@@ -50,9 +50,10 @@ function tap(string $service, ?string $rk): array
 
 /**
  * Sets variables of the tag, all or none, once for each key. A request that the service does not
- * understand, such as a value over 4 KiB, throws.
+ * understand, such as a value over 4 KiB, throws. The same values with the same `$idempotency_key` are
+ * saved once: give your own one to make a second click harmless.
  */
-function update(string $service, ?string $rk, array $values): array
+function update(string $service, ?string $rk, array $values, ?string $idempotency_key = null): array
 {
     if ($rk === null || $rk === '') {
         return ['ok' => false, 'reason' => 'expired'];
@@ -60,7 +61,7 @@ function update(string $service, ?string $rk, array $values): array
     $request = [
         'method' => 'POST',
         // The service answers a repeated request again, instead of refusing a used key.
-        'header' => ['Content-Type: application/json', 'Idempotency-Key: ' . bin2hex(random_bytes(16))],
+        'header' => ['Content-Type: application/json', 'Idempotency-Key: ' . ($idempotency_key ?? bin2hex(random_bytes(16)))],
         'content' => json_encode(['rolling_key' => base64_encode($rk), 'data' => (object) $values], JSON_THROW_ON_ERROR),
     ];
     $answer = ask("$service/v2/interactions/data", $request, function (int $status, array $headers, array $body): ?array {

@@ -53,10 +53,12 @@ def tap(service, rk):
     return _ask(urllib.request.Request(url), read) or _nothing("unreachable")
 
 
-def update(service, rk, values):
+def update(service, rk, values, idempotency_key=None):
     """Sets variables of the tag, all or none, once for each key.
 
     A request that the service does not understand, such as a value over 4 KiB, raises TapdeskError.
+    The same values with the same `idempotency_key` are saved once: give your own one to make a
+    second click harmless.
     """
     if not rk:
         return {"ok": False, "reason": "expired"}
@@ -64,7 +66,7 @@ def update(service, rk, values):
         f"{service}/v2/interactions/data",
         data=json.dumps({"rolling_key": _base64(rk), "data": values}).encode(),
         # The service answers a repeated request again, instead of refusing a used key.
-        headers={"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())},
+        headers={"Content-Type": "application/json", "Idempotency-Key": idempotency_key or str(uuid.uuid4())},
     )
 
     def read(status, headers, body):

@@ -33,6 +33,14 @@ const LIMITS: Limits = Limits {
 };
 
 impl Connection {
+    /// A connection to the service at `url`, with the token of an installation.
+    pub(super) fn at(url: String, installation: Installation) -> Self {
+        Self {
+            url: Some(url),
+            installation,
+        }
+    }
+
     /// The URL of the service.
     pub(super) fn url(&self) -> String {
         self.url.clone().unwrap_or_else(|| {

@@ -115,7 +115,7 @@ async fn serve(options: options::Serve) -> Result<()> {
 /// notice: `delay`, or zero if a person presses Ctrl-C. The signal handlers are installed before
 /// this function returns.
 #[cfg(unix)]
-fn asked_to_end(delay: Duration) -> Result<impl Future<Output = Duration> + Send> {
+pub(super) fn asked_to_end(delay: Duration) -> Result<impl Future<Output = Duration> + Send> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -152,7 +152,7 @@ fn hang_up_is_ignored() -> bool {
 
 /// Resolves with the first Ctrl-C. The handler is installed before this function returns.
 #[cfg(windows)]
-fn asked_to_end(_: Duration) -> Result<impl Future<Output = Duration> + Send> {
+pub(super) fn asked_to_end(_: Duration) -> Result<impl Future<Output = Duration> + Send> {
     let mut interrupt = tokio::signal::windows::ctrl_c()?;
     Ok(async move {
         interrupt.recv().await;

@@ -38,6 +38,10 @@ pub(crate) struct Certificates {
     #[arg(long, env = "TAPDESK_ACME_CA", value_name = "FILE")]
     acme_ca: Option<PathBuf>,
 
+    /// A file with two words, the id and the key (in Base64) that an authority gave you for new accounts. Let's Encrypt needs none; ZeroSSL and Google do.
+    #[arg(long, env = "TAPDESK_ACME_ACCOUNT", value_name = "FILE")]
+    acme_account: Option<PathBuf>,
+
     /// With `--acme`, the address and port of https. Phones come to port 443.
     #[arg(
         long,
@@ -68,6 +72,7 @@ impl Certificates {
             mail: self.acme_mail.clone(),
             directory: self.acme_directory.clone(),
             trusted: self.acme_ca.clone(),
+            account: self.acme_account.clone(),
         })
     }
 }

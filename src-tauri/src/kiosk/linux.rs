@@ -50,6 +50,7 @@ pub(super) fn show(
     };
     let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
         readers.board().judge(false);
+        readers.board().be_quiet(true);
         readers.board().watch()
     });
     window::open(app, &settings.chosen)

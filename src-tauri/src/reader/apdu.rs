@@ -7,6 +7,7 @@ use tapdesk_service::clock::Stopwatch;
 use tapdesk_service::inlay::ev2::is_secret;
 
 use super::card::{Card, Fault};
+use super::profile::Profile;
 
 /// One command and its answer, for the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,6 +53,8 @@ pub struct Recorder<'c> {
     log: Vec<Exchange>,
     /// Whether `AF` continues a command whose data is secret.
     in_secret: bool,
+    /// The first fault after which the card is not usable any more.
+    lost: Option<Fault>,
 }
 
 impl<'c> Recorder<'c> {
@@ -61,6 +64,25 @@ impl<'c> Recorder<'c> {
             card,
             log: Vec::new(),
             in_secret: false,
+            lost: None,
+        }
+    }
+
+    /// How the card's reader differs from PC/SC.
+    pub(super) fn profile(&self) -> &'static Profile {
+        self.card.profile()
+    }
+
+    /// The first fault after which the card is not usable any more; `None` if there was none.
+    pub(super) fn lost(&self) -> Option<&Fault> {
+        self.lost.as_ref()
+    }
+
+    fn note_fault(&mut self, fault: &Fault) {
+        // The others can be a reader's way to refuse one command.
+        let is_refusal = matches!(fault, Fault::Unsupported | Fault::Other(_));
+        if !is_refusal && self.lost.is_none() {
+            self.lost = Some(fault.clone());
         }
     }
 
@@ -73,6 +95,9 @@ impl<'c> Recorder<'c> {
     pub fn reset(&mut self, asked: &str) -> Result<(), Fault> {
         let watch = Stopwatch::start();
         let outcome = self.card.reset();
+        if let Err(fault) = &outcome {
+            self.note_fault(fault);
+        }
         let micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.log.push(Exchange {
             asked: asked.to_owned(),
@@ -101,6 +126,9 @@ impl<'c> Recorder<'c> {
                 status: u16::from_be_bytes(*status),
             }),
         };
+        if let Err(fault) = &answer {
+            self.note_fault(fault);
+        }
         self.in_secret = is_secret(command, self.in_secret);
         let (command, shown) = if self.in_secret {
             let status = whole.len().saturating_sub(2);

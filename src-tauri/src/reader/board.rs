@@ -21,6 +21,8 @@ struct Inner {
     table: Table,
     /// Whether no screen judges the inlays on the readers; see [`Board::judge`].
     unjudged: bool,
+    /// Whether readers neither beep nor show lights; see [`Board::be_quiet`].
+    quiet: bool,
     /// Names of the readers whose card is being encoded.
     held: HashSet<String>,
     /// Names of the readers whose card was encoded since the monitor last looked.
@@ -170,6 +172,16 @@ impl Board {
     /// inlay was swapped for another.
     pub fn judge(&self, judged: bool) {
         self.lock().unjudged = !judged;
+    }
+
+    /// Says whether readers are quiet: no beep, also none of their own, and no light of ours. It
+    /// takes effect when the next inlay is placed on a reader.
+    pub fn be_quiet(&self, quiet: bool) {
+        self.lock().quiet = quiet;
+    }
+
+    pub(super) fn is_quiet(&self) -> bool {
+        self.lock().quiet
     }
 
     pub(super) fn is_judged(&self) -> bool {

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use super::profile::Profile;
+
 /// A card in a transaction: no other program can speak to it in the meantime.
 pub trait Card {
     /// Sends a command, and returns the answer with its two status bytes at the end.
@@ -14,6 +16,18 @@ pub trait Card {
     /// Asks whether the card is still present. Windows resets a card that is held in a transaction
     /// for more than 5 seconds without a request.
     fn keep_alive(&mut self) -> Result<(), Fault>;
+
+    /// Sends an escape command to the reader itself, and returns its answer. By default the reader
+    /// has none.
+    fn control(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
+        let _ = command;
+        Err(Fault::Unsupported)
+    }
+
+    /// How its reader differs from PC/SC. By default nothing is known about the reader.
+    fn profile(&self) -> &'static Profile {
+        Profile::generic()
+    }
 }
 
 /// The PC/SC service, which may start or stop at any time.

@@ -13,6 +13,8 @@ use tapdesk_service::clock::{Clock, Stopwatch};
 use super::board::{Board, Failed, OnReader, PlacedInlay, ReaderSlot, Table, Trouble};
 use super::card::{Context, Fault, Occupant, Slot, Stack};
 use super::inlay;
+use super::profile::{self, Profile};
+use super::signals::{Signal, set_own_beep};
 
 /// Longest wait for changes. Requests to the thread (to stop, to try again) are delayed by at most
 /// this.
@@ -42,6 +44,7 @@ impl Monitor {
             clock,
             stopped: Arc::clone(&monitor.stopped),
             seen: HashMap::new(),
+            beeps: HashMap::new(),
             insertions: 0,
             glanced: Stopwatch::start(),
         };
@@ -69,6 +72,8 @@ struct Watcher {
     stopped: Arc<AtomicBool>,
     /// The slots as they were last seen, by reader name.
     seen: HashMap<String, Seen>,
+    /// Whether the own beep of each reader was last switched on, by reader name.
+    beeps: HashMap<String, bool>,
     insertions: u64,
     /// Time since the last glance at the cards on the readers.
     glanced: Stopwatch,
@@ -95,6 +100,7 @@ impl Watcher {
             // Cards are unknown while the service is away: they count as removed, and every card
             // that is there afterwards is a new insertion.
             self.seen.clear();
+            self.beeps.clear();
             self.board.change(|table| {
                 *table = Table {
                     fault: Some(Trouble::from(&fault)),
@@ -133,6 +139,7 @@ impl Watcher {
     fn look(&mut self, context: &mut impl Context, slots: Vec<Slot>) -> Result<(), Fault> {
         let is_there = |name: &str| slots.iter().any(|slot| slot.reader == name);
         self.seen.retain(|name, _| is_there(name));
+        self.beeps.retain(|name, _| is_there(name));
         self.board.change(|table| {
             table.fault = None;
             table.readers.retain(|place| is_there(&place.name));
@@ -168,8 +175,13 @@ impl Watcher {
                 OnReader::Inlay(placed) if !placed.reading.random_uid => placed.reading.uid.clone(),
                 _ => None,
             };
+            let signal = Signal::of(&on).filter(|_| !waiting);
             if !(waited && waiting) {
                 self.place(&slot.reader, on);
+            }
+            // After the screen, because a light blinks for a while.
+            if let Some(signal) = signal {
+                self.signal(context, &slot.reader, signal)?;
             }
             let seen = Seen {
                 slot,
@@ -274,6 +286,44 @@ impl Watcher {
         }
     }
 
+    /// Shows on a reader whether its card was read, unless readers are to be quiet.
+    fn signal(
+        &mut self,
+        context: &mut impl Context,
+        reader: &str,
+        signal: Signal,
+    ) -> Result<(), Fault> {
+        let Some(by) = Profile::of(reader).signalling else {
+            return Ok(());
+        };
+        if self.board.is_held(reader) {
+            // A signal would wait for the encoding.
+            return Ok(());
+        }
+        let is_on = !self.board.is_quiet();
+        let is_set = self.beeps.insert(reader.to_owned(), is_on) == Some(is_on);
+        if is_set && !is_on {
+            return Ok(());
+        }
+        let shown = context.with_card(reader, |card| {
+            if !is_set {
+                set_own_beep(card, by, is_on);
+            }
+            if is_on {
+                signal.show(card, by);
+            }
+        });
+        match shown {
+            Err(fault) if fault.ends_connection() => Err(fault),
+            // The card was removed meanwhile, or another program uses it.
+            Err(_) => {
+                self.beeps.remove(reader);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
     fn failed(&mut self, fault: &Fault, log: Vec<super::apdu::Exchange>) -> OnReader {
         OnReader::Failed(Box::new(Failed {
             insertion: self.next_insertion(),
@@ -307,9 +357,8 @@ impl Watcher {
 /// Whether a slot takes a security module and no inlay, by the reader's name or by the answer to
 /// reset of its card. The driver chooses the names of slots, which are often only numbers.
 pub fn is_module(slot: &Slot) -> bool {
-    let mut words = slot.reader.split(|c: char| !c.is_ascii_alphanumeric());
     let has_contacts = matches!(&slot.occupant, Occupant::Card { atr } if !is_contactless(atr));
-    has_contacts || words.any(|word| word.eq_ignore_ascii_case("SAM"))
+    has_contacts || profile::is_module(&slot.reader)
 }
 
 /// Whether an answer to reset is in the form that readers use for contactless cards of any kind

@@ -6,6 +6,13 @@ use std::time::Duration;
 use pcsc::{Disposition, Error, MAX_BUFFER_SIZE, Protocols, ReaderState, Scope, ShareMode, State};
 
 use super::card::{Card, Context, Fault, Occupant, Slot, Stack};
+use super::profile::Profile;
+
+/// The control code of escape commands to a reader with CCID: of the free driver, and of Windows.
+#[cfg(not(windows))]
+const ESCAPE: u16 = 1;
+#[cfg(windows)]
+const ESCAPE: u16 = 3500;
 
 /// The PC/SC service of the system.
 pub struct Pcsc;
@@ -19,7 +26,8 @@ pub struct PcscContext {
     slots: Vec<Slot>,
 }
 
-struct PcscCard<'t>(pcsc::Transaction<'t>);
+/// A card in a transaction, and the profile of its reader.
+struct PcscCard<'t>(pcsc::Transaction<'t>, &'static Profile);
 
 impl Stack for Pcsc {
     type Context = PcscContext;
@@ -78,13 +86,14 @@ impl Context for PcscContext {
         reader: &str,
         work: impl FnOnce(&mut dyn Card) -> T,
     ) -> Result<T, Fault> {
+        let profile = Profile::of(reader);
         let reader = CString::new(reader).map_err(|_| Fault::ReaderGone)?;
         let mut card = self
             .context
             .connect(&reader, ShareMode::Shared, Protocols::ANY)
             .map_err(fault)?;
         let done = card.transaction().map_err(fault).map(|transaction| {
-            let mut card = PcscCard(transaction);
+            let mut card = PcscCard(transaction, profile);
             let done = work(&mut card);
             // The transaction of a removed card has already ended.
             let _ = card.0.end(Disposition::LeaveCard);
@@ -112,6 +121,17 @@ impl Card for PcscCard<'_> {
     fn keep_alive(&mut self) -> Result<(), Fault> {
         self.0.status2_owned().map_err(fault)?;
         Ok(())
+    }
+
+    fn control(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
+        let mut buffer = [0; MAX_BUFFER_SIZE];
+        let code = pcsc::ctl_code(ESCAPE.into());
+        let answer = self.0.control(code, command, &mut buffer).map_err(fault)?;
+        Ok(answer.to_vec())
+    }
+
+    fn profile(&self) -> &'static Profile {
+        self.1
     }
 }
 

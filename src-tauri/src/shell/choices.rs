@@ -77,6 +77,16 @@ impl Shell {
         self.choose(|preferences| choice(&mut preferences.kiosk));
     }
 
+    /// Whether readers neither beep nor show lights.
+    pub fn has_quiet_readers(&self) -> bool {
+        self.preferences().quiet_readers
+    }
+
+    /// Stores whether readers neither beep nor show lights.
+    pub fn set_quiet_readers(&self, quiet: bool) {
+        self.choose(|preferences| preferences.quiet_readers = quiet);
+    }
+
     pub(super) fn preferences(&self) -> MutexGuard<'_, Preferences> {
         self.preferences
             .lock()

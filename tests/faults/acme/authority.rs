@@ -81,6 +81,15 @@ pub(super) struct Authority {
 impl Authority {
     /// Starts it. It knows no name yet.
     pub(super) async fn start() -> Self {
+        Self::start_with(None).await
+    }
+
+    /// Starts one that makes accounts only for whoever has this id and key.
+    pub(super) async fn with_accounts(id: &str, key: &str) -> Self {
+        Self::start_with(Some((id, key))).await
+    }
+
+    async fn start_with(account: Option<(&str, &str)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let hosts = ["127.0.0.1".to_owned()];
         let CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(hosts).unwrap();
@@ -91,7 +100,12 @@ impl Authority {
             [0, 1, 2, 3, 4, 5].map(|place| first + place);
         let processes = [
             names_process(dns, names),
-            pebble(folder.path(), [acme, management, http_port, tls], dns),
+            pebble(
+                folder.path(),
+                [acme, management, http_port, tls],
+                dns,
+                account,
+            ),
         ];
         let http = client(&trusting(&[cert.der().clone()]));
         let root = format!("https://127.0.0.1:{management}/roots/0");
@@ -192,7 +206,12 @@ fn names_process(dns: u16, management: u16) -> Process {
     Process(process.expect("Pebble's resolver is installed"))
 }
 
-fn pebble(folder: &Path, [acme, management, http, tls]: [u16; 4], dns: u16) -> Process {
+fn pebble(
+    folder: &Path,
+    [acme, management, http, tls]: [u16; 4],
+    dns: u16,
+    account: Option<(&str, &str)>,
+) -> Process {
     let config = json!({"pebble": {
         "listenAddress": format!("127.0.0.1:{acme}"),
         "managementListenAddress": format!("127.0.0.1:{management}"),
@@ -201,7 +220,8 @@ fn pebble(folder: &Path, [acme, management, http, tls]: [u16; 4], dns: u16) -> P
         "httpPort": http,
         "tlsPort": tls,
         "ocspResponderURL": "",
-        "externalAccountBindingRequired": false,
+        "externalAccountBindingRequired": account.is_some(),
+        "externalAccountMACKeys": account.map(|(id, key)| json!({id: key})),
         "certificateValidityPeriod": VALID_SECONDS,
     }});
     let path = folder.join("pebble.json");

@@ -6,6 +6,8 @@ mod access;
 mod chip;
 mod passes_on;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use tapdesk_service::inlay::Uid;
 use tapdesk_service::inlay::technology::ntag21x::MirrorConfig;
 
@@ -21,6 +23,8 @@ const DATA: usize = 4;
 const PROT: u8 = 0x80;
 /// `ACCESS`: the configuration is locked permanently.
 const CFGLCK: u8 = 0x40;
+/// `ACCESS`: how many wrong passwords lock the protected pages permanently; 0 is no limit.
+const AUTHLIM: u8 = 0x07;
 /// `ACCESS`: the read counter is on.
 const NFC_CNT_EN: u8 = 0x10;
 /// `Lock Control TLV` of a new NTAG213 (section 8.5.6).
@@ -49,7 +53,30 @@ pub struct VirtualType2 {
     silent: bool,
     /// Whether the reader is in a transparent session.
     pub in_session: bool,
+    /// Wrong passwords since the last right one, which the chip counts if `AUTHLIM` is not 0.
+    wrong_passwords: u8,
+    /// The commands for beep and light that its reader got.
+    signals: Signals,
     field: Option<Field>,
+}
+
+/// The commands for beep and light that a reader got, in their order.
+#[derive(Clone, Default)]
+pub struct Signals(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Signals {
+    /// All commands so far.
+    pub fn all(&self) -> Vec<Vec<u8>> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn note(&self, command: &[u8]) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(command.to_vec());
+    }
 }
 
 /// The configuration that the chip loaded when it entered the field: a change takes effect at the
@@ -60,6 +87,8 @@ struct Field {
     config: [[u8; 4]; 2],
     /// Whether a read was counted in this activation.
     counted: bool,
+    /// Whether the password was proved in this activation.
+    authenticated: bool,
 }
 
 impl VirtualType2 {
@@ -98,6 +127,8 @@ impl VirtualType2 {
             passes_on: None,
             silent: false,
             in_session: false,
+            wrong_passwords: 0,
+            signals: Signals::default(),
             field: None,
         }
     }
@@ -197,6 +228,11 @@ impl VirtualType2 {
         self
     }
 
+    /// The commands for beep and light that its reader gets; all copies of the chip share them.
+    pub fn signals(&self) -> Signals {
+        self.signals.clone()
+    }
+
     /// Sets these bytes of a page, whatever the page means.
     #[must_use]
     pub fn with_page(mut self, page: usize, bytes: [u8; 4]) -> Self {
@@ -253,7 +289,11 @@ impl VirtualType2 {
                 status(self.write_page(usize::from(page), [a, b, c, d]))
             }
             [0xFF, 0xD6, ..] => status(0x6700),
-            _ => self.passed_on(command).unwrap_or_else(|| status(0x6D00)),
+            // An ACR122U has the same answer to each command that it does not know.
+            _ => self.passed_on(command).unwrap_or_else(|| {
+                let is_acr122 = self.passes_on == Some(PassesOn::ByController);
+                status(if is_acr122 { REFUSED } else { 0x6D00 })
+            }),
         }
     }
 
@@ -266,7 +306,23 @@ impl VirtualType2 {
                 })
             }),
             counted: false,
+            authenticated: false,
         })
+    }
+
+    /// `PWD_AUTH` (section 10.7): the chip answers with its acknowledgement, or falls back to its
+    /// idle state. Once it counted too many wrong passwords it accepts none, for ever.
+    fn authenticate(&mut self, password: &[u8]) -> Option<Vec<u8>> {
+        let config = self.chip.config()?.config;
+        let limit = self.field().config[1][0] & AUTHLIM;
+        let is_out = limit != 0 && self.wrong_passwords >= limit;
+        if is_out || password != self.page(config + 2) {
+            self.wrong_passwords += u8::from(limit != 0 && !is_out);
+            return None;
+        }
+        self.wrong_passwords = 0;
+        self.field().authenticated = true;
+        Some(self.page(config + 3)[..2].to_vec())
     }
 
     /// `READ` of at most sixteen bytes. The first one of an activation counts.
@@ -282,6 +338,7 @@ impl VirtualType2 {
         let [cfg0, cfg1] = field.config;
         let closed_from = match cfg1[0] & PROT {
             0 => last,
+            _ if field.authenticated => last,
             _ => usize::from(cfg0[3]),
         };
         let counts = !field.counted && cfg1[0] & NFC_CNT_EN != 0;

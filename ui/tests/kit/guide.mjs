@@ -5,6 +5,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 const path = fileURLToPath(new URL("../../../service/docs/guides/page-kit.md", import.meta.url));
+/** The examples that load the script from a service, as pages of the guide do. */
+const examples = ["plain-html/index.html", "shopify/sections/tapdesk.liquid"];
+const pinning = [path, ...examples.map((name) => fileURLToPath(new URL(`../../../service/kit/examples/${name}`, import.meta.url)))];
 const INTEGRITY = /sha384-[\w+/=]+/g;
 
 export const integrityOf = (script) => `sha384-${createHash("sha384").update(script).digest("base64")}`;
@@ -22,7 +25,10 @@ export async function policy(service) {
   return policy.replaceAll("https://tags.example.com", service);
 }
 
-/** The integrities that the guide shows. */
-export const integrities = async () => (await readFile(path, "utf8")).match(INTEGRITY);
+/** The integrities that the guide shows, and those of the examples. */
+export const integrities = async () =>
+  (await Promise.all(pinning.map((path) => readFile(path, "utf8")))).flatMap((text) => text.match(INTEGRITY));
 
-export const setIntegrity = async (integrity) => writeFile(path, (await readFile(path, "utf8")).replace(INTEGRITY, integrity));
+export async function setIntegrity(integrity) {
+  for (const path of pinning) await writeFile(path, (await readFile(path, "utf8")).replace(INTEGRITY, integrity));
+}

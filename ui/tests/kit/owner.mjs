@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { client } from "../screens/world.mjs";
 import { Inlay } from "../screens/inlay.mjs";
 
-const types = { html: "text/html; charset=utf-8", js: "text/javascript", mjs: "text/javascript" };
+const types = { html: "text/html; charset=utf-8", css: "text/css", js: "text/javascript", mjs: "text/javascript" };
 
 /** Serves files by name, each with the policy; at an address of its own. */
 export async function site(files, policy) {

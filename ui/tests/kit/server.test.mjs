@@ -1,12 +1,13 @@
 // The guide's servers in three languages, between taps and webhooks of a running service.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "@playwright/test";
 import { PATIENCE } from "../screens/browser.mjs";
 import { serveUi } from "../screens/served.mjs";
@@ -20,6 +21,31 @@ const languages = {
   JavaScript: { file: "mjs", command: () => ["node", "shop.mjs"] },
   Python: { file: "py", command: () => ["python3", "-B", "shop.py"] },
   PHP: { file: "php", command: (port) => ["php", "-S", `127.0.0.1:${port}`, "shop.php"] },
+};
+
+/** Two updates of Anna and one of Bob, with one idempotency key; the arguments are the service and the rolling key. */
+const repeats = {
+  JavaScript: [
+    "node",
+    "--input-type=module",
+    "-e",
+    `import { update } from "./tapdesk.mjs";
+     const [service, rk] = process.argv.slice(1);
+     for (const owner of ["Anna", "Anna", "Bob"]) console.log((await update(service, rk, { owner }, "one")).reason);`,
+  ],
+  Python: [
+    "python3",
+    "-B",
+    "-c",
+    `import sys, tapdesk
+for owner in ["Anna", "Anna", "Bob"]: print(tapdesk.update(sys.argv[1], sys.argv[2], {"owner": owner}, "one")["reason"])`,
+  ],
+  PHP: [
+    "php",
+    "-r",
+    `require "tapdesk.php";
+     foreach (["Anna", "Anna", "Bob"] as $owner) echo Tapdesk\\update($argv[1], $argv[2], ["owner" => $owner], "one")["reason"], "\\n";`,
+  ],
 };
 
 let ui;
@@ -102,6 +128,16 @@ for (const [language, how] of Object.entries(languages)) {
         assert.equal(forged.status, 400);
       }
     });
+  });
+
+  test(`an update in ${language} is repeated with an idempotency key of its own`, async () => {
+    const tag = await tagAt(ui, "https://shop.example.com/");
+    const { headers } = await fetch(tag.tap(), { redirect: "manual" });
+    const rk = new URL(headers.get("location")).searchParams.get("rk");
+    const [program, ...rest] = repeats[language];
+    const { stdout } = await promisify(execFile)(program, [...rest, ui.service, rk], { cwd: `${kit}server` });
+    assert.deepEqual(stdout.trim().split("\n"), ["saved", "saved", "used"]);
+    assert.equal((await tag.variables()).owner, "Anna");
   });
 
   test(`a server in ${language} survives a service that is none, and a secret that is missing`, async () => {

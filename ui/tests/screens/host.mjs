@@ -68,7 +68,7 @@ export const desktopHost = (page, given) =>
       database: "",
       releases: { source: null, looked_at: null, found: null, problem: null },
     };
-    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port } = {}) {
+    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port, quiet } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
       let told = 0;
@@ -100,6 +100,7 @@ export const desktopHost = (page, given) =>
         host.become({});
       }
       if (["restart_service", "fix_port", "keep_port"].includes(command)) host.ports.push([command, port ?? null]);
+      if (command === "set_quiet_readers") host.quiet = quiet;
       if (command === "set_scale") host.scaled.push(percent);
       if (command === "kiosk_close") host.closed = true;
       if (command === "kiosk_start") host.started.push({ discard });

@@ -72,6 +72,16 @@ group("A list", {
       await page.locator(".notice", { hasText: "removed" }).getByRole("button", { name: "Undo" }).click();
       await page.getByRole("button", { name: "Crates by name" }).first().waitFor();
     },
+    "that is short follows what others create and remove": async (page, { api }) => {
+      await page.show("settings/tokens");
+      const others = list(page, "Tokens").getByText("A colleague's token");
+      await page.getByRole("button", { name: "New token…" }).waitFor();
+      assert.equal(await others.count(), 0);
+      const { id } = await api.post("/tokens", { name: "A colleague's token", scopes: ["read"] });
+      await others.waitFor();
+      await api.remove(`/tokens/${id}`);
+      await others.waitFor({ state: "detached" });
+    },
     "of each kind keeps views of its own": async (page) => {
       for (const place of ["inlays?blocked=false", "submissions?verification=verified", "interactions?verification=verified"]) {
         await page.show(place);

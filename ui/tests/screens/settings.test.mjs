@@ -43,6 +43,11 @@ group("Settings", {
     webhooks: part("webhooks", "Webhooks"),
     backup: part("backup", "Backup"),
     connections: part("connections", "Connections"),
+    readers: async (page) => {
+      await desktopHost(page, { answers: { quiet_readers: false } });
+      await part("readers", "Readers")(page);
+      await page.getByRole("checkbox", { name: "Beep and light", checked: true }).waitFor();
+    },
     appearance: part("appearance", "Appearance"),
     about: part("about", "About"),
     "a token to be revoked": async (page) => {
@@ -294,6 +299,20 @@ group("Settings", {
       await phones.click();
       await page.getByText("Port 8787 is used by another program.").waitFor();
       await phones.waitFor();
+    },
+    "make readers quiet, also after a change of that was refused": async (page) => {
+      await desktopHost(page, { answers: { quiet_readers: false } });
+      await part("readers", "Readers")(page);
+      const on = page.getByRole("checkbox", { name: "Beep and light", checked: true });
+      await on.waitFor();
+      await refuseForm(page, "set_quiet_readers", "The choice cannot be stored.", []);
+      await on.click();
+      await page.getByText("The choice cannot be stored.").waitFor();
+      await on.waitFor();
+      await page.evaluate(() => delete globalThis.host.refused.set_quiet_readers);
+      await on.click();
+      await page.getByRole("checkbox", { name: "Beep and light", checked: false }).waitFor();
+      assert.equal(await page.evaluate(() => globalThis.host.quiet), true);
     },
     "replace the wrapping key, and say how far that is": async (page) => {
       await kioskHost(page);

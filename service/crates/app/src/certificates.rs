@@ -5,6 +5,7 @@
 //! fails changes nothing about the present certificate.
 
 mod authority;
+mod external_account;
 mod order;
 mod present;
 mod read;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use crate::outage::Outage;
 use crate::service::Service;
 use authority::Authority;
+use external_account::ExternalAccount;
 use present::Present;
 use storage::panics;
 
@@ -38,12 +40,17 @@ pub struct Acme {
     /// A PEM file with the certificates that the authority's server is verified with, if not those of
     /// the system.
     pub trusted: Option<PathBuf>,
+    /// A file with the id and the key that the authority gave the operator for new accounts, if it
+    /// needs them.
+    pub account: Option<PathBuf>,
 }
 
 /// The certificates of this node's listeners.
 pub struct Certificates {
     acme: Acme,
     authority: Authority,
+    /// Read at the start, so that a file that cannot be used is a fault of the start.
+    external_account: Option<ExternalAccount>,
     present: Arc<Present>,
 }
 
@@ -52,13 +59,16 @@ impl Certificates {
     ///
     /// # Errors
     ///
-    /// If the file with trusted certificates cannot be used, or the system has none.
+    /// If the file with trusted certificates or that of the account cannot be used, or the system has
+    /// no certificates.
     pub fn new(acme: Acme) -> Result<Self, String> {
         let authority = Authority::new(acme.trusted.as_deref())?;
+        let external_account = acme.account.as_deref().map(ExternalAccount::read);
         let present = Arc::new(Present::new(acme.domains.first().cloned()));
         Ok(Self {
             acme,
             authority,
+            external_account: external_account.transpose()?,
             present,
         })
     }

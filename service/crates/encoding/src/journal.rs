@@ -15,9 +15,12 @@ use inlay::Uid;
 use inlay::diversify::diversify;
 use inlay::ev2::KEYS;
 use inlay::key::AesKey;
+use inlay::technology::ntag21x::WritePassword;
 
 /// Ends the input of the derivation, so that keys derived for another purpose differ from these.
 const PURPOSE: &[u8; 8] = b"TAPDESK1";
+/// The same for write passwords of chips without keys.
+const PASSWORD_PURPOSE: &[u8; 8] = b"TAPDESKW";
 
 /// Refused authentications of a chip since it was last opened. A chip counts them itself and locks
 /// the key for good at 1,000; six allow three honest mistakes.
@@ -52,7 +55,8 @@ impl Roots {
         self.0.iter().find(|root| !root.retired)
     }
 
-    fn get(&self, id: EncodingRootId) -> Option<&Root> {
+    /// The root with this identifier; `None` if it is not known.
+    pub fn get(&self, id: EncodingRootId) -> Option<&Root> {
         self.0.iter().find(|root| root.id == id)
     }
 }
@@ -62,6 +66,19 @@ impl Root {
     pub fn key(&self, uid: Uid, slot: u8, generation: u8) -> AesKey {
         let input = [&[slot][..], &uid.bytes(), &[generation], PURPOSE].concat();
         diversify(&self.key, &input).expect("the input is 17 bytes")
+    }
+
+    /// The write password of a chip without keys: the first four bytes of the derived key, then the
+    /// two bytes of its acknowledgement. It has no generation, because such a chip shows none: it
+    /// changes with the root only.
+    pub fn write_password(&self, uid: Uid) -> WritePassword {
+        let input = [&uid.bytes()[..], PASSWORD_PURPOSE].concat();
+        let key = diversify(&self.key, &input).expect("the input is 15 bytes");
+        let [a, b, c, d, high, low, ..] = *key.expose();
+        WritePassword {
+            password: [a, b, c, d],
+            acknowledgement: [high, low],
+        }
     }
 }
 

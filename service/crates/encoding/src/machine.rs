@@ -115,6 +115,8 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
         chip: Chip {
             technology: means.technology.or(former.chip.technology),
             has_message: means.has_message,
+            // If it was torn away without its password, it gets it again.
+            had_password: former.chip.had_password && former.wrote,
             ..Chip::default()
         },
         rewrite: former.rewrite,
@@ -228,28 +230,7 @@ impl Machine<'_> {
         if matches!(next, Next::Again) {
             self.chip.attempts += 1;
             next = if self.chip.attempts < ATTEMPTS_MAX {
-                let Chip {
-                    attempts,
-                    writes,
-                    refusals,
-                    delays,
-                    doubts,
-                    technology,
-                    by_page,
-                    has_message,
-                    ..
-                } = std::mem::take(&mut self.chip);
-                self.chip = Chip {
-                    attempts,
-                    writes,
-                    refusals,
-                    delays,
-                    doubts,
-                    technology,
-                    by_page,
-                    has_message,
-                    ..Chip::default()
-                };
+                self.chip = std::mem::take(&mut self.chip).kept();
                 self.look()
             } else if self.rewrite && self.chip.writes >= WRITES_MAX {
                 // The chip accepted its keys each time, but never reads back as written.
@@ -268,23 +249,11 @@ impl Machine<'_> {
         } = self;
         encoding.seq += 1;
         let seen = chip.version;
-        let writes = matches!(
-            next,
-            Next::Send(
-                Phase::Switch
-                    | Phase::Write { .. }
-                    | Phase::Seal
-                    | Phase::Pages(
-                        PageStep::Unmirrored
-                            | PageStep::Written {
-                                compare: Some(_),
-                                ..
-                            }
-                            | PageStep::Locked { .. }
-                    ),
-                _
-            )
-        );
+        let writes = match &next {
+            Next::Send(Phase::Switch | Phase::Write { .. } | Phase::Seal, _) => true,
+            Next::Send(Phase::Pages(step), _) => step.writes(),
+            _ => false,
+        };
         let mut progress = Progress {
             phase: Phase::Over,
             commands: Vec::new(),
@@ -365,7 +334,9 @@ fn after(phase: &Phase, wrote: bool) -> Stage {
     match phase {
         Phase::Switch | Phase::Write { .. } => Stage::Writing,
         Phase::Seal => Stage::Keyed,
-        Phase::Pages(PageStep::Locked { .. }) => Stage::Sealing,
+        Phase::Pages(
+            PageStep::Password { .. } | PageStep::Protected { .. } | PageStep::Locked { .. },
+        ) => Stage::Sealing,
         Phase::Check { read: true, .. } | Phase::ReadBack => Stage::Sealed,
         // Only the proof of a new key 0 includes the read.
         Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => Stage::Sealing,
@@ -382,7 +353,9 @@ fn step(encoding: &Encoding) -> Step {
         (_, Some(progress)) => match &progress.phase {
             Phase::Facts | Phase::Over | Phase::LrpProbe | Phase::Pages(PageStep::Head) => 0,
             Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => 25,
-            Phase::Challenge(_) | Phase::Response(..) | Phase::Pages(PageStep::Whole(_)) => 10,
+            Phase::Challenge(_)
+            | Phase::Response(..)
+            | Phase::Pages(PageStep::Whole(_) | PageStep::Opening { .. }) => 10,
             Phase::Check { read: true, .. } => 26,
             Phase::Check { read: false, .. } => 12,
             Phase::Switch => 13,
@@ -390,7 +363,10 @@ fn step(encoding: &Encoding) -> Step {
                 14
             }
             Phase::Seal => 24,
-            Phase::ReadBack | Phase::Pages(PageStep::Locked { .. }) => 30,
+            Phase::ReadBack
+            | Phase::Pages(
+                PageStep::Password { .. } | PageStep::Protected { .. } | PageStep::Locked { .. },
+            ) => 30,
         },
     };
     Step { at, of: STEPS }

@@ -4,10 +4,10 @@
 //! Only lock bytes and capability container survive an interrupted write. So the order is: the
 //! message's length as 0, the message, its length, the mirror. An interrupted write then reads as
 //! empty, never as a cut URL, and all of it can be repeated. Locks come last, because no lock bit
-//! can be cleared. No password is set: a chip whose password is lost is lost, too.
+//! can be cleared. A write password is set only if it is wanted, last and in a step of its own.
 
 use super::plan::PlanError;
-use inlay::technology::ntag21x::{Memory, MirrorConfig};
+use inlay::technology::ntag21x::{AUTHLIM, Memory, MirrorConfig, NO_PASSWORD, PROT};
 use inlay::technology::type2::{FIRST_PAGE, MESSAGE, PAGE, TERMINATOR};
 use inlay::template::{Field, Layout, LayoutError, Template};
 use inlay::{Technology, Uid};
@@ -17,13 +17,15 @@ const MIRROR_BITS: u8 = 0xF0;
 /// `NFC_CNT_EN` and `NFC_CNT_PWD_PROT` in `ACCESS`.
 const COUNTER_ENABLED: u8 = 0x10;
 const COUNTER_PROTECTED: u8 = 0x08;
-/// `AUTH0` of a chip without a password.
-const NO_PASSWORD: u8 = 0xFF;
 /// The first configuration page of a new chip.
 const FACTORY_CONFIG: [u8; PAGE] = [0x04, 0x00, 0x00, NO_PASSWORD];
 
 /// The pages that a chip is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a choice of its own that a person made"
+)]
 pub struct Pages {
     /// Technology that these pages are for.
     pub technology: Technology,
@@ -38,6 +40,10 @@ pub struct Pages {
     factory: bool,
     /// Whether the chip is locked against writing, which cannot be undone.
     pub lock: bool,
+    /// Whether the chip gets a write password. It is set once everything else is proved.
+    pub write_password: bool,
+    /// Whether the chip has a write password afterwards if it has one of ours now.
+    pub keeps_password: bool,
 }
 
 /// The characters that the chip mirrors over its data.
@@ -50,8 +56,8 @@ struct Mirror {
 }
 
 impl Pages {
-    /// The pages for a template.
-    pub(super) fn new(template: &Template, layout: &Layout, lock: bool) -> Result<Self, PlanError> {
+    /// The pages for a template, neither locked nor with a password.
+    pub(super) fn new(template: &Template, layout: &Layout) -> Result<Self, PlanError> {
         let technology = template.settings().technology;
         let memory = Memory::of(technology).ok_or(PlanError::Chip)?;
         let message = &layout.file[Layout::LENGTH..];
@@ -86,7 +92,9 @@ impl Pages {
             length_at: begin - 1,
             mirror,
             factory: false,
-            lock,
+            lock: false,
+            write_password: false,
+            keeps_password: false,
         })
     }
 
@@ -104,10 +112,13 @@ impl Pages {
             mirror: None,
             factory: true,
             lock: false,
+            write_password: false,
+            keeps_password: false,
         })
     }
 
-    /// The configuration pages to write to a chip that now has these. Reserved bits stay.
+    /// The configuration pages to write to a chip that now has these. Reserved bits stay, and so
+    /// does `AUTH0`: a password is put into force and out of it in steps of their own.
     pub fn config(&self, [cfg0, cfg1]: [[u8; PAGE]; 2]) -> [[u8; PAGE]; 2] {
         if self.factory {
             let counter = COUNTER_ENABLED | COUNTER_PROTECTED;
@@ -118,6 +129,10 @@ impl Pages {
         let kept = cfg0[0] & !MIRROR_BITS;
         let mut wanted = [[kept, cfg0[1], 0, cfg0[3]], cfg1];
         wanted[1][0] &= !(COUNTER_ENABLED | COUNTER_PROTECTED);
+        if self.write_password {
+            // Anyone may read, and wrong passwords lock nothing.
+            wanted[1][0] &= !(PROT | AUTHLIM);
+        }
         if let Some(Mirror { uid, counter, at }) = self.mirror {
             let [page, byte] = [at / PAGE, at % PAGE].map(|part| u8::try_from(part).unwrap_or(0));
             wanted[0][0] |= u8::from(counter) << 7 | u8::from(uid) << 6 | byte << 4;

@@ -32,6 +32,10 @@ pub struct Form {
     /// Whether the chip is locked against writing, which cannot be undone. Only for chips of pages.
     #[serde(default)]
     pub lock: bool,
+    /// Whether the chip gets a write password, or loses it; `None` if a password of ours stays. Only
+    /// for chips of pages.
+    #[serde(default)]
+    pub write_password: Option<bool>,
     /// Whether the keys are random instead of derived.
     #[serde(default)]
     pub own_keys: bool,
@@ -53,6 +57,7 @@ impl Form {
     pub fn writes_like(&self, other: &Self) -> bool {
         let written = |form: &Self| Self {
             lock: false,
+            write_password: None,
             finished: None,
             additional: false,
             taken_from: None,
@@ -77,6 +82,11 @@ impl Form {
     /// Whether its chip has keys.
     pub fn has_keys(&self) -> bool {
         self.template.technology.rolls()
+    }
+
+    /// Whether its chip needs a root: for its keys, or for its write password.
+    pub fn needs_root(&self) -> bool {
+        self.has_keys() || self.write_password == Some(true)
     }
 }
 
@@ -134,8 +144,8 @@ pub fn is_encodable(technology: Technology) -> bool {
     technology.family() == Family::Ntag424 || Memory::of(technology).is_some()
 }
 
-/// Whether Tapdesk can lock chips of this technology against writing. Chips with keys need no lock:
-/// they can be written only with their key.
+/// Whether Tapdesk can protect chips of this technology against writing, by a permanent lock or by a
+/// password. Chips with keys need neither: they can be written only with their key.
 pub fn is_lockable(technology: Technology) -> bool {
     is_encodable(technology) && !technology.rolls()
 }
@@ -147,9 +157,15 @@ impl Plan {
         let slug = template.has(Field::Slug).then_some(form.slug.as_str());
         let layout = template.layout(slug)?;
         let technology = template.settings().technology;
-        let (settings, pages) = match technology.family() {
-            Family::Ntag424 => (file_settings::sdm_settings(&template, &layout), None),
-            _ => (Vec::new(), Some(Pages::new(&template, &layout, form.lock)?)),
+        let (settings, pages) = if technology.family() == Family::Ntag424 {
+            (file_settings::sdm_settings(&template, &layout), None)
+        } else {
+            let mut pages = Pages::new(&template, &layout)?;
+            pages.lock = form.lock;
+            pages.write_password = form.write_password == Some(true);
+            // A locked chip needs no password.
+            pages.keeps_password = form.write_password.is_none() && !form.lock;
+            (Vec::new(), Some(pages))
         };
         let Layout { file, .. } = layout;
         Ok(Self {

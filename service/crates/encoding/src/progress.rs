@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 use super::Candidate;
 use super::plan::Proof;
 use super::turn::Command;
+use domain::id::EncodingRootId;
 use inlay::ev2::{Handshake, Protection, Reply, Session};
 use inlay::technology::Technology;
 
@@ -36,6 +37,10 @@ pub struct Progress {
 
 /// Facts about a chip in this insertion.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the chip or its reader"
+)]
 pub struct Chip {
     /// Versions of its keys, as it states them without proof.
     pub shown: [Option<u8>; 5],
@@ -69,6 +74,41 @@ pub struct Chip {
     /// Whether it holds a message that was not overwritten in this insertion.
     #[serde(default)]
     pub has_message: bool,
+    /// The result of trying our write passwords on a chip that is protected by one; `None` if they
+    /// were not tried.
+    #[serde(default)]
+    pub password: Option<TriedPassword>,
+    /// Whether it had a write password of ours before this encoding began to change it.
+    #[serde(default)]
+    pub had_password: bool,
+}
+
+/// The result of trying our write passwords on a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TriedPassword {
+    /// The password of this root opened the chip.
+    Opened(EncodingRootId),
+    /// The chip has a password of somebody else.
+    Foreign,
+}
+
+impl Chip {
+    /// The facts that stay known if the chip is checked again in the same insertion.
+    pub(crate) fn kept(self) -> Self {
+        Self {
+            attempts: self.attempts,
+            writes: self.writes,
+            refusals: self.refusals,
+            delays: self.delays,
+            doubts: self.doubts,
+            technology: self.technology,
+            by_page: self.by_page,
+            has_message: self.has_message,
+            password: self.password,
+            had_password: self.had_password,
+            ..Self::default()
+        }
+    }
 }
 
 /// The purpose of the commands that were sent.
@@ -121,6 +161,13 @@ pub enum PageStep {
     Head,
     /// Its data area and its settings.
     Whole(Technology),
+    /// Tries the write passwords of these roots; that of the first one was sent.
+    Opening {
+        /// Technology of the chip.
+        chip: Technology,
+        /// Roots of the passwords that are not refused yet.
+        roots: Vec<EncodingRootId>,
+    },
     /// Its mirror was switched off, which takes effect at the next activation. Another chip may be
     /// on the reader then, so it is asked before anything is written.
     Unmirrored,
@@ -133,6 +180,18 @@ pub enum PageStep {
         compare: Option<usize>,
         /// The first read after the new activation.
         proof: usize,
+    },
+    /// The write password, which protects no page yet, and an authentication with it.
+    Password {
+        /// Technology of the chip.
+        chip: Technology,
+        /// Its first configuration page, in which the password is put into force.
+        cfg0: [u8; 4],
+    },
+    /// The first page that needs the write password; everything is read again.
+    Protected {
+        /// Technology of the chip.
+        chip: Technology,
     },
     /// The lock bits, which are read again.
     Locked {
@@ -193,6 +252,23 @@ impl Write {
             },
             blocks: self.blocks,
         }
+    }
+}
+
+impl PageStep {
+    /// Whether its commands change the chip.
+    pub(crate) const fn writes(&self) -> bool {
+        matches!(
+            self,
+            Self::Unmirrored
+                | Self::Written {
+                    compare: Some(_),
+                    ..
+                }
+                | Self::Password { .. }
+                | Self::Protected { .. }
+                | Self::Locked { .. }
+        )
     }
 }
 

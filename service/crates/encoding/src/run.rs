@@ -59,6 +59,11 @@ pub struct RunPlan {
     /// cannot be undone.
     #[serde(default)]
     pub lock: bool,
+    /// If true, NTAG 213, 215 and 216 get a write password, derived from the encoding root. Then
+    /// only this service writes them again. It cannot be combined with `lock`. If false, a password
+    /// of this service is removed; null: it stays.
+    #[serde(default)]
+    pub write_password: Option<bool>,
     /// If true, NTAG 424 DNA are switched to LRP mode, which cannot be undone. A URL template of
     /// LRP mode requires it.
     #[serde(default)]

@@ -98,6 +98,8 @@ pub enum Reason {
     ReadOnly,
     /// The chip has a known UID but not the keys of that chip: it may be an imitation.
     NotGenuine,
+    /// The reader does not pass on the chip's own commands, which a write password needs.
+    NotPassedOn,
 }
 
 /// The result of an encoding: a verified inlay.

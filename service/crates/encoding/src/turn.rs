@@ -18,6 +18,13 @@ pub struct Command {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([0-9A-F]{2})+$")]
     pub apdu: Option<String>,
+    /// The bytes of a command of the chip itself, in hexadecimal, which the relay passes on in its
+    /// reader's frame. The answer is that of the chip and `9000`. If the chip refuses or does not
+    /// answer, the relay activates it again, and the answer is `6300`. A relay whose reader passes
+    /// no commands on answers `6A81`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^([0-9A-F]{2})+$")]
+    pub native: Option<String>,
     /// The statuses after which the relay continues with the next command; any other status stops
     /// it. A command to the chip always has at least one. A new activation has none, because its
     /// answer has no status.
@@ -38,7 +45,19 @@ impl Command {
     pub fn new(name: impl Into<String>, apdu: &[u8], expect: &str) -> Self {
         Self {
             apdu: Some(format!("{:X}", base16ct::HexDisplay(apdu))),
+            native: None,
             expect: vec![expect.to_owned()],
+            reset: false,
+            name: name.into(),
+        }
+    }
+
+    /// A command of the chip itself, which the reader passes on.
+    pub fn native(name: impl Into<String>, command: &[u8]) -> Self {
+        Self {
+            apdu: None,
+            native: Some(format!("{:X}", base16ct::HexDisplay(command))),
+            expect: vec!["9000".to_owned()],
             reset: false,
             name: name.into(),
         }
@@ -48,6 +67,7 @@ impl Command {
     pub fn reset() -> Self {
         Self {
             apdu: None,
+            native: None,
             expect: Vec::new(),
             reset: true,
             name: "New activation".to_owned(),

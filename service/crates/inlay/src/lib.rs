@@ -144,6 +144,7 @@
 //! | MICKEY version 1 | eSTREAM, 2005 | [`technology::sic43nt::keystream`] |
 //! | Code of a SIC43NT, code of a SIC43S1 | Silicon Craft's published verification servers | [`technology::sic43nt`], [`technology::sic43s1`] |
 //! | ASCII mirror, memory | NTAG213/215/216 data sheet rev 3.2 sections 8.5.1 to 8.5.7 and 8.7 | [`technology::ntag21x`] |
+//! | Write password | NTAG213/215/216 data sheet rev 3.2 sections 8.5.7, 8.8 and 10.7 | [`WritePassword`](technology::ntag21x::WritePassword) |
 //! | `GET_VERSION` of pages | the data sheets that [`of_version`](technology::type2::of_version) lists | [`technology::type2`] |
 //! | `GetVersion` of files | `NT4H2421Gx` and `NT4H2421Tx` rev 3.0, section 10.5.2 | [`technology::ntag424::of_version`] |
 //! | Diversified keys | AN10922 section 2.2 | [`diversify`](mod@diversify) |

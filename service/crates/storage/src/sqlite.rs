@@ -6,6 +6,7 @@
 
 mod audit;
 mod backup;
+mod checkpoint;
 mod connection;
 mod epochs;
 mod erased;

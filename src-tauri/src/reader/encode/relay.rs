@@ -7,10 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use tapdesk_service::clock::Stopwatch;
+use tapdesk_service::inlay::technology::ntag21x::PWD_AUTH;
+use tapdesk_service::inlay::technology::type2::GET_VERSION;
 use tokio::sync::mpsc as answers;
 use tokio::time::timeout;
 
 use super::super::card::{Card, Context as _, Fault, Stack};
+use super::super::passed;
 use super::turn::Command;
 
 /// Time limit for a command to the card (a rule of the admin API).
@@ -27,15 +30,23 @@ const COMMAND_MAX: usize = 261;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Send(Vec<u8>),
+    /// A command of the chip itself.
+    Native(Vec<u8>),
     Reset,
 }
 
 impl Order {
     /// The order of a command; `None` if it is not for a card. Of the reader's own commands, only
-    /// those that get the UID and read and write pages are allowed (PC/SC part 3).
+    /// those that get the UID and read and write pages are allowed (PC/SC part 3). Of the chip's own
+    /// commands, only those that ask for its version and prove a password are passed on.
     pub(super) fn of(command: &Command) -> Option<Self> {
         if command.reset {
             return Some(Self::Reset);
+        }
+        if let Some(native) = &command.native {
+            let native = base16ct::mixed::decode_vec(native).ok()?;
+            let allowed = matches!(*native, [GET_VERSION] | [PWD_AUTH, _, _, _, _]);
+            return allowed.then_some(Self::Native(native));
         }
         let apdu = base16ct::mixed::decode_vec(command.apdu.as_ref()?).ok()?;
         let allowed = matches!(*apdu, [0xFF, 0xCA | 0xB0 | 0xD6, ..] | [0x00 | 0x90, _, ..]);
@@ -117,6 +128,7 @@ fn obey(card: &mut dyn Card, orders: &Receiver<Order>, done: &answers::Unbounded
     loop {
         let outcome = match orders.recv_timeout(KEEP_ALIVE) {
             Ok(Order::Send(command)) => card.transmit(&command),
+            Ok(Order::Native(command)) => passed::relay(card, &command),
             Ok(Order::Reset) => card.reset(),
             Err(RecvTimeoutError::Timeout) => {
                 // If the card is gone, the next command fails.
@@ -143,10 +155,31 @@ mod tests {
     fn order(apdu: &str) -> Option<Order> {
         Order::of(&Command {
             apdu: Some(apdu.to_owned()),
+            native: None,
             expect: Vec::new(),
             reset: false,
             name: String::new(),
         })
+    }
+
+    #[test]
+    fn only_the_version_and_a_password_are_passed_on_to_the_chip() {
+        let native = |native: &str| {
+            Order::of(&Command {
+                apdu: None,
+                native: Some(native.to_owned()),
+                expect: Vec::new(),
+                reset: false,
+                name: String::new(),
+            })
+        };
+        for allowed in ["60", "1B01020304"] {
+            assert!(native(allowed).is_some(), "{allowed}");
+        }
+        // A write, a read, a counter, a password of the wrong length, bad hex, nothing.
+        for refused in ["A20401020304", "3004", "3902", "1B0102", "6z", ""] {
+            assert_eq!(native(refused), None, "{refused}");
+        }
     }
 
     #[test]

@@ -36,6 +36,9 @@ pub struct Step {
 pub(super) struct Command {
     #[serde(default)]
     pub(super) apdu: Option<String>,
+    /// A command of the chip itself, which the reader passes on.
+    #[serde(default)]
+    pub(super) native: Option<String>,
     /// The status words that let the encoding continue.
     #[serde(default)]
     pub(super) expect: Vec<String>,

@@ -6,7 +6,6 @@
 //! tag".
 
 mod pages;
-mod passed;
 mod signature;
 
 use tapdesk_service::inlay::technology::Access;
@@ -17,9 +16,9 @@ use tapdesk_service::inlay::technology::type2::{
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
+use super::super::passed::{self, Passed};
 use super::{Chip, Codes, Contents, MESSAGE_MAX, Message, Original};
 use pages::{Pages, Refused};
-use passed::Passed;
 
 /// Beginning of a storage card's answer to reset (PC/SC part 3, section 3.1.3.2.3.1), for ISO 14443
 /// A, part 3.

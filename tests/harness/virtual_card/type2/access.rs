@@ -1,7 +1,7 @@
 //! Writing to a page: bits of lock bytes and capability container can only be set, other pages are
 //! written unless a lock prevents it (sections 8.5.2 to 8.5.7).
 
-use super::{CFGLCK, Config, REFUSED, VirtualType2};
+use super::{CFGLCK, Config, Field, REFUSED, VirtualType2};
 
 /// The page of the capability container.
 const CONTAINER: usize = 3;
@@ -52,16 +52,20 @@ impl VirtualType2 {
         }
     }
 
-    /// Whether the page cannot be written without the password.
+    /// Whether the page cannot be written now.
     fn is_closed(&mut self, page: usize) -> bool {
-        let [cfg0, cfg1] = self.field().config;
+        let &mut Field {
+            config: [cfg0, cfg1],
+            authenticated,
+            ..
+        } = self.field();
         if page < STATIC_LOCKS {
             return true;
         }
         let Some(Config { locks, config }) = self.chip.config() else {
             return page != STATIC_LOCKS && self.is_locked(page);
         };
-        if page >= usize::from(cfg0[3]) {
+        if page >= usize::from(cfg0[3]) && !authenticated {
             return true;
         }
         match page {

@@ -1,14 +1,17 @@
 //! Commands of the chip itself, as readers pass them on.
 
-use super::{VirtualType2, answer};
+use super::{REFUSED, VirtualType2, answer, status};
 
 /// How a reader passes on commands that PC/SC does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassesOn {
     /// In a transparent session (PC/SC part 3, supplemental document 2.02.00).
     InSession,
-    /// By the controller's `InCommunicateThru` (ACR122U API 2.04).
+    /// By the controller's `InCommunicateThru` (ACR122U API 2.04). Such a reader also has pseudo-APDUs
+    /// for beep and light.
     ByController,
+    /// By the pseudo-APDU `FF EF` of Identiv's readers (`PAPDU_ISO14443_PART3_PASS_THRU`).
+    PassThrough,
 }
 
 impl VirtualType2 {
@@ -18,6 +21,7 @@ impl VirtualType2 {
             _ if self.silent => None,
             [0x60] => self.chip.version().map(Vec::from),
             [0x3C, 0x00] => self.signature.map(Vec::from),
+            [0x1B, password @ ..] if password.len() == 4 => self.authenticate(password),
             _ => None,
         };
         self.silent = answer.is_none();
@@ -58,6 +62,18 @@ impl VirtualType2 {
                     // The chip did not answer in time (PC/SC part 3, supplemental document, section
                     // 4).
                     None => answer(&[0xC0, 0x03, 0x01, 0x64, 0x01], 0x9000),
+                })
+            }
+            (PassesOn::ByController, [0xFF, 0x00, 0x40 | 0x52, ..]) => {
+                self.signals.note(command);
+                Some(status(0x9000))
+            }
+            (PassesOn::PassThrough, [0xFF, 0xEF, 0x01, 0x00, length, own @ ..])
+                if own.len() == usize::from(*length) =>
+            {
+                Some(match self.answer_of_chip(own) {
+                    Some(shown) => answer(&shown, 0x9000),
+                    None => status(REFUSED),
                 })
             }
             (PassesOn::ByController, [0xFF, 0x00, 0x00, 0x00, _, 0xD4, 0x42, own @ ..]) => {

@@ -42,6 +42,15 @@ describe("the form of an encoding", () => {
     expect(formFields({ ...newForm(), lock: true }, null)).toEqual({ mirror: "encrypted", mac_from: "none", own_keys: false });
   });
 
+  it("sends a write password of a chip without keys only if it changes and the chip is not locked", () => {
+    const password = { ...newForm(), choice: "ntag215", writePassword: "set" as const };
+    expect(formFields(password, null)).toEqual({ technology: "ntag215", lock: false, write_password: true });
+    expect(formFields({ ...password, writePassword: "remove" }, null)).toMatchObject({ write_password: false });
+    expect(formFields({ ...password, writePassword: "keep" }, null)).toEqual({ technology: "ntag215", lock: false });
+    expect(formFields({ ...password, lock: true }, null)).toEqual({ technology: "ntag215", lock: true });
+    expect(formFields({ ...newForm(), writePassword: "set" }, null)).not.toHaveProperty("write_password");
+  });
+
   it("sends the chip of a static URL, and its lock", () => {
     expect(formFields({ ...newForm(), choice: "ntag215", lock: true }, null)).toEqual({ technology: "ntag215", lock: true });
   });

@@ -17,6 +17,8 @@ export interface EncodingForm {
   ownKeys: boolean;
   /** Whether chips without keys are locked against writing, permanently. */
   lock: boolean;
+  /** Whether chips without keys get a write password, or lose it. */
+  writePassword: "keep" | "set" | "remove";
   /** Whether chips for a template in LRP mode are switched to it, permanently. */
   lrp: boolean;
 }
@@ -27,6 +29,7 @@ export const newForm = (): EncodingForm => ({
   macFrom: "none",
   ownKeys: false,
   lock: false,
+  writePassword: "keep",
   lrp: false,
 });
 
@@ -46,16 +49,19 @@ export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "te
   template?.technology ?? (choice as Technology);
 
 /** The chip and the URL of a form in words: "NTAG 424 DNA, one-time URLs". */
-export const choiceWords = (form: EncodingForm, template: Pick<UrlTemplate, "name" | "technology" | "mode"> | null): string =>
-  template
-    ? `${template.name} (${chipWords(template.technology, template.mode)})`
-    : `${chipName(chipOf(form, null))}, ${form.choice === usualChip ? "one-time URLs" : "static URL"}`;
+export function choiceWords(form: EncodingForm, template: Pick<UrlTemplate, "name" | "technology" | "mode"> | null): string {
+  const protectedBy = form.writePassword === "set" && technologies.find(chipOf(form, template))?.lockable ? ", with a write password" : "";
+  if (template) return `${template.name} (${chipWords(template.technology, template.mode)})${protectedBy}`;
+  return `${chipName(chipOf(form, null))}, ${form.choice === usualChip ? "one-time URLs" : "static URL"}${protectedBy}`;
+}
 
 /** The members of a new encoding, and of the plan of a run. */
 export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null) {
-  const { mirror, macFrom, ownKeys, lock, lrp } = form;
+  const { mirror, macFrom, ownKeys, lock, writePassword, lrp } = form;
   const chip = technologies.find(chipOf(form, template));
-  const keys = { ...(chip?.lockable && { lock }), ...(chip?.rolls !== false && { own_keys: ownKeys }) };
+  const password = writePassword !== "keep" && !lock && { write_password: writePassword === "set" };
+  const protection = chip?.lockable && { lock, ...password };
+  const keys = { ...protection, ...(chip?.rolls !== false && { own_keys: ownKeys }) };
   if (template) return { url_template_id: template.id, ...keys, ...(template.mode === "lrp" && { lrp }) };
   if (chip?.rolls === false) return { technology: chip.technology, ...keys };
   return { mirror, mac_from: macFrom, ...keys };
@@ -66,11 +72,12 @@ export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" 
  * the tag's page: a lock is not set, and an encoding in LRP mode returns `null`.
  */
 export function finishFields(begun: Encoding): Record<string, unknown> | null {
-  const { run_id, tag_id, url_template_id, mirror, mac_from, technology, own_keys, additional } = begun;
+  const { run_id, tag_id, url_template_id, mirror, mac_from, technology, own_keys, write_password, additional } = begun;
   if (run_id !== null) return { run_id };
   if (begun.mode === "lrp") return null;
-  if (url_template_id !== null) return { tag_id, url_template_id, own_keys, additional };
-  return mirror === null ? { tag_id, technology, additional } : { tag_id, mirror, mac_from, own_keys, additional };
+  const password = typeof write_password === "boolean" && { write_password };
+  if (url_template_id !== null) return { tag_id, url_template_id, own_keys, additional, ...password };
+  return mirror === null ? { tag_id, technology, additional, ...password } : { tag_id, mirror, mac_from, own_keys, additional };
 }
 
 /** The members of a preview, with the chip on the reader, if it is known. */

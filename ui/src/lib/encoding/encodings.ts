@@ -84,6 +84,11 @@ export const encodingReasons: Record<EncodingReason, Words> = {
     title: "Read-only",
     text: "This chip is locked, or needs a password for what would be written. Nothing was written. Use another inlay.",
   },
+  not_passed_on: {
+    tone: "bad",
+    title: "Other reader needed",
+    text: "A write password needs a reader that passes the chip's own commands on, such as ACR122U or ACR1252U. Use another reader, or encode the inlay without a password.",
+  },
   not_genuine: {
     tone: "alarm",
     title: "Not the same chip",

@@ -25,6 +25,10 @@ test("the first inlay has the usual choice", async () => {
 test("the next inlay has the choice of the last one, but no permanent change", async () => {
   keepForm({ ...newForm(), choice: "ntag213", lock: true, lrp: true });
   expect(await lastForm()).toEqual({ ...newForm(), choice: "ntag213" });
+  keepForm({ ...newForm(), choice: "ntag215", writePassword: "remove" });
+  expect(await lastForm()).toEqual({ ...newForm(), choice: "ntag215" });
+  keepForm({ ...newForm(), choice: "ntag215", writePassword: "set" });
+  expect(await lastForm()).toEqual({ ...newForm(), choice: "ntag215", writePassword: "set" });
   keepForm({ ...newForm(), choice: "7", ownKeys: true });
   expect(await lastForm()).toEqual({ ...newForm(), choice: "7", ownKeys: true });
 });

@@ -221,6 +221,11 @@ export async function encodeInlay(
 /** The reasons why inlays cannot be read. */
 export const readerDoctor = () => shell<DoctorFinding[]>("reader_doctor");
 
+/** Whether readers neither beep nor show lights. */
+export const quietReaders = () => shell<boolean>("quiet_readers");
+/** Makes readers quiet, or lets them beep and show lights, from the next inlay on. */
+export const setQuietReaders = (quiet: boolean) => shell<void>("set_quiet_readers", { quiet });
+
 export const kioskSettings = () => shell<KioskOverview>("kiosk_settings");
 /** Stores the settings; returns them as stored. */
 export const kioskChoose = (chosen: KioskChoices) => shell<KioskChoices>("kiosk_choose", { chosen });

@@ -1,5 +1,8 @@
 // A list that is fetched page by page, by cursor.
 
+import { createSubscriber } from "svelte/reactivity";
+import { atMostEvery } from "../api/atMostEvery";
+import { follow } from "../api/following";
 import { wordsOf } from "../api/problem";
 import type { Page, Query } from "../api/client";
 import type { ParametersOf } from "../api/operations";
@@ -14,6 +17,10 @@ const MOST = 500;
  * Most rows that are loaded at a time for a position further down: 20 large pages, about a second.
  */
 export const FARTHEST = 10_000;
+/** The pause before a followed list is loaded again, in milliseconds: changes often come in groups. */
+const PAUSE_MS = 200;
+/** Most rows of a followed list: a longer one would be loaded too often, and moves under the pointer. */
+const FOLLOWED = MOST;
 
 export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   count = $state<number | null>(null);
@@ -33,14 +40,24 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   #counted = false;
   /** Number of the newest query: responses to older ones are dropped. */
   #asked = 0;
+  readonly #again = atMostEvery(PAUSE_MS, () => this.#follow());
+  readonly #show: () => void;
 
-  /** `identify` adds the id to an item of a list without ids. */
+  /**
+   * `identify` adds the id to an item of a list without ids. `follows` loads a short list again
+   * after changes, also by others, while a screen shows it.
+   */
   constructor(
     readonly path: P,
     private readonly identify: ((item: T) => T) | null = null,
-  ) {}
+    { follows = false } = {},
+  ) {
+    const none = () => undefined;
+    this.#show = follows ? createSubscriber(() => follow(path, () => ({}), this.#again)) : none;
+  }
 
   get items(): readonly T[] {
+    this.#show();
     void this.#changes;
     return this.#items;
   }
@@ -166,6 +183,14 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     const rows = this.#items.length;
     await this.load(this.#query as Partial<ParametersOf<P, "get">>, this.#counted, Math.min(FARTHEST, Math.max(PAGE, rows)));
     if (rows > FARTHEST) notices.done(`Only the first ${count(FARTHEST)} rows were loaded again.`);
+  }
+
+  /** Loads a followed list again. A failure is not repeated by itself: the list offers that. */
+  async #follow(): Promise<void> {
+    if (this.#asked === 0 || this.problem !== null || this.#items.length > FOLLOWED) return;
+    // A response that is on its way may be from before the change.
+    if (this.loading) this.#again();
+    else await this.reload();
   }
 
   /**

@@ -5,6 +5,7 @@ import Bell from "@lucide/svelte/icons/bell";
 import Info from "@lucide/svelte/icons/info";
 import KeyRound from "@lucide/svelte/icons/key-round";
 import Monitor from "@lucide/svelte/icons/monitor";
+import Nfc from "@lucide/svelte/icons/nfc";
 import Palette from "@lucide/svelte/icons/palette";
 import PanelsTopLeft from "@lucide/svelte/icons/panels-top-left";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
@@ -26,6 +27,7 @@ export const icons: Record<(typeof parts)[number][0], typeof Archive> = {
   keys: KeyRound,
   audit: ScrollText,
   connections: Unplug,
+  readers: Nfc,
   kiosk: Monitor,
   appearance: Palette,
   about: Info,

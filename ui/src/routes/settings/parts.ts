@@ -1,6 +1,7 @@
 // The sections of the settings, and their entries in the palette.
 
 import type { Setting } from "../../lib/frame/palette/here";
+import { inDesktop } from "../../lib/shell/desktop";
 import { rights } from "../../lib/stores/rights.svelte";
 import { fields } from "./serviceSettings";
 
@@ -16,6 +17,7 @@ export const parts = [
   ["keys", "Master keys", "Access"],
   ["audit", "Audit log", "Access"],
   ["connections", "Connections", "This computer"],
+  ["readers", "Readers", "This computer"],
   ["kiosk", "Kiosk", "This computer"],
   ["appearance", "Appearance", "This computer"],
   ["about", "About", "This computer"],
@@ -26,6 +28,8 @@ export type Part = (typeof parts)[number][0];
 /** Whether the connection may use a section: the others are not offered. */
 export function offersPart(part: Part): boolean {
   if (part === "keys") return rights.may("read") && !rights.limited;
+  // A browser has no readers.
+  if (part === "readers") return inDesktop;
   if (part === "webhooks") return rights.may("webhooks");
   if (["service", "visitors", "notifications", "tokens", "phones", "audit", "backup"].includes(part)) return rights.may("admin");
   return true;
@@ -62,6 +66,13 @@ export const settingPlaces: Setting[] = [
     within: "Notifications",
     words: "email slack mattermost rocket.chat digest weekly daily",
     offered: () => offersPart("notifications"),
+  },
+  {
+    name: "Beep and light of readers",
+    part: "readers",
+    within: "Readers",
+    words: "sound buzzer led quiet silent",
+    offered: () => offersPart("readers"),
   },
   { name: "New versions", part: "about", within: "About", words: "update upgrade release", offered: () => true },
   { name: "Single-key shortcuts", part: "appearance", within: "Appearance", offered: () => true },

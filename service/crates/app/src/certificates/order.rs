@@ -9,6 +9,7 @@ use instant_acme::{
 use zeroize::Zeroizing;
 
 use super::Certificates;
+use super::external_account::ExternalAccount;
 use super::read::{certified, usable};
 use super::words::{is, words};
 use crate::service::Service;
@@ -154,9 +155,12 @@ async fn new_account(
         terms_of_service_agreed: true,
         only_return_existing: false,
     };
+    let bound = certificates.external_account.as_ref();
+    let bound = bound.map(ExternalAccount::key);
     let (account, credentials) = again(async || {
         let builder = Account::builder_with_http(Box::new(certificates.authority.clone()));
-        builder.create(&wanted, acme.directory.clone(), None).await
+        let created = builder.create(&wanted, acme.directory.clone(), bound.as_ref());
+        created.await
     })
     .await?;
     let wrapped = wrap(service, &credentials)?;

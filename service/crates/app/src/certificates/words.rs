@@ -54,7 +54,7 @@ fn of_problem(problem: &Problem) -> String {
         ),
         (
             "externalAccountRequired",
-            "The authority needs an account of its own. Use another one.",
+            "The authority needs the id and the key of an account that you have there. Put both into a file, and name it with --acme-account.",
         ),
         (
             "invalidContact",

@@ -131,7 +131,8 @@ impl<'a> Case<'a> {
             encoding.state = State::Rejected(reason);
             encoding.seq += 1;
             encoding.progress = Some(Progress::default());
-        } else if self.roots.active().is_none() && encoding.form.as_ref().is_none_or(Form::has_keys)
+        } else if self.roots.active().is_none()
+            && encoding.form.as_ref().is_none_or(Form::needs_root)
         {
             journal::make_root(service).await?;
             (self.roots, self.compromised) = journal::roots(service).await?;

@@ -25,6 +25,9 @@ pub struct FormOptions {
     pub technology: Option<Technology>,
     /// Locks the chip against writing, which cannot be undone.
     pub lock: bool,
+    /// Gives the chip a write password, derived from the encoding root, or removes it. `None`: a
+    /// password of ours stays.
+    pub write_password: Option<bool>,
     /// Switches the chip to LRP mode, which cannot be undone.
     pub lrp: bool,
     /// Uses random keys instead of derived ones.
@@ -107,6 +110,7 @@ pub(super) async fn of_slug(
         mac_from,
         slug,
         lock: false,
+        write_password: None,
         own_keys: options.own_keys,
         finished: None,
         additional: options.additional,
@@ -148,6 +152,7 @@ async fn of_template(
         mac_from: MacFrom::None,
         slug,
         lock: options.lock,
+        write_password: options.write_password,
         own_keys: options.own_keys,
         finished: None,
         additional: options.additional,
@@ -166,6 +171,9 @@ fn of_static_url(
         let why = "This chip makes no codes: it has no mirror of the canonical form. Choose a URL template for its UID and counter.";
         return Err(FieldError::of("mirror", why).into());
     }
+    if options.write_password == Some(true) {
+        check_lock(technology, options)?;
+    }
     let base = tag_url.replace('{', "{{").replace('}', "}}");
     Ok(Form {
         template: TemplateSettings::new(format!("{base}/{{slug}}"), technology),
@@ -174,6 +182,7 @@ fn of_static_url(
         mac_from: MacFrom::None,
         slug,
         lock: options.lock,
+        write_password: options.write_password,
         own_keys: false,
         finished: None,
         additional: options.additional,
@@ -181,13 +190,23 @@ fn of_static_url(
     })
 }
 
-/// Refuses to lock a chip with keys, which needs no lock: writing needs its key 0.
+/// Refuses a lock and a password for a chip with keys, which needs neither: writing needs its key 0.
+/// A locked chip needs no password.
 fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), EncodeError> {
-    if options.lock && !encoding::is_lockable(technology) {
+    let is_lockable = encoding::is_lockable(technology);
+    let (field, why) = if options.lock && !is_lockable {
         let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA can be written only with its key 0.";
-        return Err(FieldError::of("lock", why).into());
-    }
-    Ok(())
+        ("lock", why)
+    } else if options.write_password == Some(true) && !is_lockable {
+        let why = "Only NTAG 213, 215 and 216 get a write password. An NTAG 424 DNA can be written only with its key 0.";
+        ("write_password", why)
+    } else if options.write_password == Some(true) && options.lock {
+        let why = "A chip that is locked for good needs no password. Send one of lock and write_password.";
+        ("write_password", why)
+    } else {
+        return Ok(());
+    };
+    Err(FieldError::of(field, why).into())
 }
 
 /// Requires that the request itself asks for LRP mode, because a chip cannot leave it.

@@ -36,6 +36,11 @@ pub(super) fn facts(form: &Form) -> Vec<Fact> {
             "Write access",
             "Nobody can write this chip again, ever: not its URL, and not another one. It cannot be wiped.",
         ));
+    } else if form.write_password == Some(true) {
+        facts.push(fact(
+            "Write access",
+            "Only with a password of this chip, derived from the encoding root. This service can write, wipe and open it again; phones cannot.",
+        ));
     } else {
         facts.push(fact(
             "Write access",

@@ -87,6 +87,7 @@ pub(super) fn options_of(plan: &RunPlan, options: &FormOptions) -> FormOptions {
         mac_from: plan.mac_from,
         technology: plan.technology,
         lock: plan.lock,
+        write_password: plan.write_password,
         lrp: plan.lrp,
         own_keys: plan.own_keys,
         ..options.clone()

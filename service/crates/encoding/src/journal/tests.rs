@@ -24,6 +24,30 @@ fn a_key_is_another_one_in_each_slot_generation_chip_and_root() {
     }
 }
 
+/// `service/docs/reference/decisions/encoding-keys.md` has the first one of these values.
+#[test]
+fn a_write_password_is_derived_from_root_and_uid() {
+    let root = |key| Root {
+        id: EncodingRootId::new(1),
+        key: AesKey::from_bytes(key),
+        retired: false,
+    };
+    let counting = std::array::from_fn(|at| u8::try_from(at).unwrap());
+    for (key, uid, password, acknowledgement) in [
+        (counting, "04E141124C2880", 0xD290_ECFD_u32, 0xB36E_u16),
+        (counting, "04E141124C2881", 0x9BF5_EFF6, 0x8AB6),
+        ([1; 16], "04010203040506", 0x39BD_05F2, 0x43C6),
+    ] {
+        let derived = root(key).write_password(uid.parse().unwrap());
+        assert_eq!(derived.password, password.to_be_bytes(), "{uid}");
+        assert_eq!(
+            derived.acknowledgement,
+            acknowledgement.to_be_bytes(),
+            "{uid}"
+        );
+    }
+}
+
 #[test]
 fn a_generation_is_never_used_twice_nor_one_that_the_chip_shows() {
     let mut journal = Journal::new(Uid::from_bytes([4; 7]));

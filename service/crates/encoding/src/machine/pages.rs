@@ -9,6 +9,10 @@
 //! A reader may answer with fewer bytes than requested (PC/SC part 3, section 3.2.2.1.8). A reader
 //! that answers with one page at a time is asked page by page.
 
+pub(super) mod password;
+mod reads;
+mod seen;
+
 use super::{Machine, Next};
 use crate::pages::Pages;
 use crate::plan::Proof;
@@ -17,186 +21,17 @@ use crate::turn::Command;
 use crate::{Answers, Reason};
 use inlay::Technology;
 use inlay::ev2::{Status, answer};
-use inlay::technology::ntag21x::{Memory, MirrorConfig, MirrorContent};
+use inlay::technology::ntag21x::{Memory, PROT};
 use inlay::technology::type2::{FIRST_PAGE, NXP, PAGE, READ};
+use reads::{Read, TOO_LONG, firsts};
+pub(super) use reads::{Reads, read};
+use seen::{READ_ONLY, Seen};
 
 /// The pages of the static lock bytes and of the capability container.
 const STATIC_LOCKS: u8 = 2;
 const CONTAINER: u8 = 3;
-/// First byte of a capability container, and the access bits that make it read-only.
+/// First byte of a capability container.
 const MAGIC: u8 = 0xE1;
-const READ_ONLY: u8 = 0x0F;
-/// `CFGLCK` and `PROT` in `ACCESS`: the configuration is locked; reading needs the password.
-const CONFIG_LOCKED: u8 = 0x40;
-const PROTECTED: u8 = 0x80;
-/// Statuses of readers that do not read four pages at once: wrong length, the length that they
-/// read, and fewer bytes than that (PC/SC part 3, section 3.2.2.1.8; ISO 7816-4).
-const TOO_LONG: [Status; 3] = [Status(0x6700), Status(0x6C04), Status(0x6282)];
-
-/// The read size of a reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reads {
-    /// Four pages at once.
-    Four,
-    /// A page at a time.
-    One,
-}
-
-/// Four pages, or why they were not read.
-enum Read {
-    Bytes([u8; READ]),
-    /// The page that the chip or the reader refused.
-    Refused(u8),
-    /// The answer did not come.
-    Gone,
-}
-
-impl Reads {
-    /// Reads four pages, beginning with this one (PC/SC part 3, section 3.2.2.1.8).
-    pub(super) fn four(self, page: u8) -> Vec<Command> {
-        match self {
-            Self::Four => vec![read(page)],
-            Self::One => (page..=page.saturating_add(3)).map(read_one).collect(),
-        }
-    }
-
-    /// Number of commands that read four pages.
-    const fn commands(self) -> usize {
-        match self {
-            Self::Four => 1,
-            Self::One => 4,
-        }
-    }
-
-    /// The four pages from `page` on, taken from the answers that begin with number `from`.
-    fn answered(self, answers: &Answers, from: usize, page: u8) -> Read {
-        let mut bytes = Vec::with_capacity(READ);
-        let pages = READ / PAGE / self.commands();
-        for (index, page) in (0..self.commands()).zip((page..).step_by(pages)) {
-            let Some((data, status)) = answers.get(from + index).and_then(answer) else {
-                return Read::Gone;
-            };
-            if status != Status::ISO_OK || data.len() != pages * PAGE {
-                return Read::Refused(page);
-            }
-            bytes.extend(data);
-        }
-        bytes
-            .first_chunk()
-            .map_or(Read::Gone, |bytes| Read::Bytes(*bytes))
-    }
-
-    /// The reads of every page that is checked: the first pages, the data, the settings.
-    pub(super) fn whole(self, pages: &Pages) -> Vec<Command> {
-        firsts(pages)
-            .into_iter()
-            .flat_map(|page| self.four(page))
-            .collect()
-    }
-
-    /// The reads that show the last page of the memory. A read of four pages that begins at the
-    /// third last page returns three pages and then the first page (data sheet section 10.2). Page
-    /// by page, the chip refuses the page after the last one.
-    pub(super) fn end(self, memory: Memory) -> Vec<Command> {
-        let last = memory.last_page();
-        match self {
-            Self::Four => vec![read(last - 2)],
-            Self::One => vec![read_one(last), read_one(last + 1)],
-        }
-    }
-
-    /// Whether the answers to [`Self::end`] come from a chip with this first page; `None` if they
-    /// are missing.
-    fn ends(self, first: &[u8], answers: &Answers, from: usize) -> Option<bool> {
-        let (data, status) = answers.get(from).and_then(answer)?;
-        if status != Status::ISO_OK {
-            return Some(false);
-        }
-        match self {
-            Self::Four => Some(data.len() == READ && data.ends_with(first)),
-            Self::One => {
-                let (_, behind) = answers.get(from + 1).and_then(answer)?;
-                Some(data.len() == PAGE && behind != Status::ISO_OK)
-            }
-        }
-    }
-}
-
-/// The first pages of the reads of [`Reads::whole`].
-fn firsts(pages: &Pages) -> Vec<u8> {
-    let data = (0..pages.data.len()).step_by(READ);
-    let data = data.map(|at| FIRST_PAGE + u8::try_from(at / PAGE).unwrap_or(0));
-    let mut firsts = vec![0];
-    firsts.extend(data);
-    firsts.push(pages.memory.locks);
-    firsts
-}
-
-/// The pages that were read from a chip.
-struct Seen {
-    head: [u8; READ],
-    data: Vec<u8>,
-    /// Dynamic lock bytes, two configuration pages, the password's place.
-    tail: [u8; READ],
-}
-
-impl Seen {
-    fn config(&self) -> [[u8; PAGE]; 2] {
-        let pages = self.tail.as_chunks().0;
-        [pages[1], pages[2]]
-    }
-
-    fn uid(&self) -> [u8; 7] {
-        let mut uid = [0; 7];
-        // The fourth byte is the check byte of the three before it.
-        uid[..3].copy_from_slice(&self.head[..3]);
-        uid[3..].copy_from_slice(&self.head[4..8]);
-        uid
-    }
-
-    /// Whether the capability container, the dynamic and the static lock bytes each say "locked".
-    fn locks(&self, memory: Memory) -> [bool; 3] {
-        let dynamic = self.tail.iter().zip(memory.all_locks);
-        [
-            self.head[15] & READ_ONLY == READ_ONLY,
-            dynamic.clone().all(|(have, all)| have & all == all),
-            self.head[10..12] == [0xFF, 0xFF],
-        ]
-    }
-
-    /// Whether the chip can be locked: no password prevents it, or no lock is needed.
-    fn can_be_locked(&self, pages: &Pages) -> bool {
-        let [cfg0, _] = self.config();
-        let is_locked = self.locks(pages.memory) == [true; 3];
-        !pages.lock || is_locked || cfg0[3] > pages.memory.locks
-    }
-
-    /// Whether the data area can be written, and locked if it is to be locked.
-    fn is_open(&self, pages: &Pages) -> bool {
-        let memory = pages.memory;
-        let last = memory.last_data_page();
-        let [cfg0, _] = self.config();
-        let mut dynamic = self.tail.iter().zip(memory.all_locks);
-        self.head[10..12] == [0, 0]
-            && self.head[15] & READ_ONLY == 0
-            && dynamic.all(|(have, all)| have & all == 0)
-            && cfg0[3] > last
-            && self.can_be_locked(pages)
-    }
-
-    /// Whether the two configuration pages can be written. A password may protect them and no other
-    /// page.
-    fn has_open_config(&self, memory: Memory) -> bool {
-        let [cfg0, cfg1] = self.config();
-        cfg0[3] > memory.locks + 2 && cfg1[0] & CONFIG_LOCKED == 0
-    }
-
-    /// Whether a mirror covers a part of the data.
-    fn is_mirrored(&self) -> bool {
-        let [cfg0, cfg1] = self.config();
-        MirrorConfig::from_pages(cfg0, cfg1).content != MirrorContent::Nothing
-    }
-}
 
 impl Machine<'_> {
     fn reads(&self) -> Reads {
@@ -213,26 +48,28 @@ impl Machine<'_> {
     }
 
     pub(super) fn page_step(&mut self, step: PageStep, answers: &Answers) -> Next {
-        match step {
-            PageStep::Head => self.page_head(answers),
-            PageStep::Whole(chip) => match self.pages_of(chip) {
-                Some(pages) => self.pages_seen(&pages, answers),
-                None => Next::Rejected(Reason::NotEncodable),
-            },
+        let chip = match step {
+            PageStep::Head => return self.page_head(answers),
             // Another chip may be on the reader now, so the steps begin again.
-            PageStep::Unmirrored => Self::gone(answers),
-            PageStep::Written {
-                chip,
-                compare,
-                proof,
-            } => match self.pages_of(chip) {
-                Some(pages) => self.pages_written(&pages, compare, proof, answers),
-                None => Next::Rejected(Reason::NotEncodable),
-            },
-            PageStep::Locked { chip, proof } => match self.pages_of(chip) {
-                Some(pages) => self.pages_locked(&pages, proof, answers),
-                None => Next::Rejected(Reason::NotEncodable),
-            },
+            PageStep::Unmirrored => return Self::gone(answers),
+            PageStep::Opening { chip, roots } => return self.password_tried(chip, roots, answers),
+            PageStep::Whole(chip)
+            | PageStep::Written { chip, .. }
+            | PageStep::Password { chip, .. }
+            | PageStep::Protected { chip }
+            | PageStep::Locked { chip, .. } => chip,
+        };
+        let Some(pages) = self.pages_of(chip) else {
+            return Next::Rejected(Reason::NotEncodable);
+        };
+        match step {
+            PageStep::Written { compare, proof, .. } => {
+                self.pages_written(&pages, compare, proof, answers)
+            }
+            PageStep::Password { cfg0, .. } => self.password_written(&pages, cfg0, answers),
+            PageStep::Protected { .. } => self.pages_protected(&pages, answers),
+            PageStep::Locked { proof, .. } => self.pages_locked(&pages, proof, answers),
+            _ => self.pages_seen(&pages, answers),
         }
     }
 
@@ -242,7 +79,11 @@ impl Machine<'_> {
             Some(plan) => plan.pages.clone(),
             None => Pages::factory(chip),
         };
-        planned.filter(|pages| pages.technology == chip)
+        let mut pages = planned.filter(|pages| pages.technology == chip)?;
+        if pages.keeps_password {
+            pages.write_password = self.chip.had_password;
+        }
+        Some(pages)
     }
 
     fn page_head(&mut self, answers: &Answers) -> Next {
@@ -264,6 +105,8 @@ impl Machine<'_> {
             return self.another(Reason::NotEncodable);
         };
         let mut commands = self.reads().whole(&pages);
+        commands.extend(password::probe(&pages));
+        // The last command may be refused, which ends the turn.
         commands.extend(self.reads().end(pages.memory));
         Next::Send(Phase::Pages(PageStep::Whole(pages.technology)), commands)
     }
@@ -304,25 +147,47 @@ impl Machine<'_> {
             return self.another(Reason::UidMismatch);
         }
         let reads = self.reads();
-        let end = firsts(pages).len() * reads.commands();
+        let mut end = firsts(pages).len() * reads.commands();
+        if pages.write_password {
+            if let Some(next) = self.why_not_passed_on(answers, end) {
+                return next;
+            }
+            end += 1;
+        }
         match reads.ends(&seen.head[..PAGE], answers, end) {
             Some(true) => {}
             Some(false) => return self.another(Reason::NotEncodable),
             None => return Self::gone(answers),
         }
+        let is_closed = seen.is_closed(pages);
+        if is_closed && let Some(next) = self.try_passwords(pages, &seen) {
+            return next;
+        }
+        let opened_by = self.opened_by().filter(|_| is_closed);
+        if is_closed && opened_by.is_none() && pages.write_password {
+            return Next::Rejected(Reason::ReadOnly);
+        }
+        let is_kept = opened_by.is_none_or(|root| self.keeps_password(pages, &seen, root));
+        let seen = if opened_by.is_some() {
+            seen.opened()
+        } else {
+            seen
+        };
         let config = seen.config();
         let wanted = pages.config(config);
-        if pages.is_written(&seen.data, config) && wanted == config {
-            return if seen.can_be_locked(pages) {
+        let has_open_config = seen.has_open_config(pages.memory);
+        let can_protect = !pages.write_password || has_open_config;
+        if is_kept && pages.is_written(&seen.data, config) && wanted == config {
+            return if seen.can_be_locked(pages) && can_protect {
                 self.prove(pages, Vec::new(), None)
             } else {
                 Next::Rejected(Reason::ReadOnly)
             };
         }
-        let has_open_config = seen.has_open_config(pages.memory);
         if !seen.is_open(pages)
+            || !can_protect
             || (!has_open_config && (wanted != config || seen.is_mirrored()))
-            || config[1][0] & PROTECTED != 0
+            || config[1][0] & PROT != 0
         {
             return Next::Rejected(Reason::ReadOnly);
         }
@@ -331,6 +196,9 @@ impl Machine<'_> {
         let may_go = self.wipes() || self.replace || self.wrote || self.means.is_inlay;
         if !may_go && !pages.is_free(&seen.data, config) {
             return Next::Rejected(Reason::AlreadyEncoded);
+        }
+        if let Some(root) = opened_by {
+            return self.remove_password(pages, root, config);
         }
         let at = pages.memory.locks + 1;
         if seen.is_mirrored() {
@@ -402,7 +270,11 @@ impl Machine<'_> {
         let Some(proof) = plan.prove_pages(&seen.data, self.encoding.uid) else {
             return Next::Again;
         };
-        self.lock(pages, &seen, proof)
+        if pages.write_password {
+            self.protect(pages, &seen, proof)
+        } else {
+            self.lock(pages, &seen, proof)
+        }
     }
 
     /// Locks the chip if that was requested: first the container, which phones respect, and the
@@ -464,20 +336,6 @@ pub(super) fn lock_commands(pages: &Pages, container: [u8; PAGE]) -> [Command; 3
         ),
         write("Lock, static lock bytes", STATIC_LOCKS, [0, 0, 0xFF, 0xFF]),
     ]
-}
-
-/// Reads four pages, beginning with `page`.
-pub(super) fn read(page: u8) -> Command {
-    let name = format!("Read pages {page} to {}", page.saturating_add(3));
-    Command::new(name, &[0xFF, 0xB0, 0x00, page, 0x10], "9000")
-}
-
-fn read_one(page: u8) -> Command {
-    Command::new(
-        format!("Read page {page}"),
-        &[0xFF, 0xB0, 0x00, page, 0x04],
-        "9000",
-    )
 }
 
 /// Writes one page (section 3.2.2.1.9).

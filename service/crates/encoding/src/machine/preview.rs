@@ -5,6 +5,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::pages::password::{authenticate, password_commands, probe, protect_command};
 use super::pages::{Reads, lock_commands, read, write};
 use super::write::CHUNK;
 use crate::pages::Pages;
@@ -12,6 +13,7 @@ use crate::plan::Plan;
 use crate::turn::Command;
 use inlay::ev2::KEYS;
 use inlay::technology::Mode;
+use inlay::technology::ntag21x::WritePassword;
 use inlay::technology::ntag424::file_settings;
 
 /// A step of an encoding, for display.
@@ -157,12 +159,25 @@ fn of_pages(pages: &Pages, known: Known) -> Vec<PreviewStep> {
     // page.
     let names = |commands: Vec<Command>| commands.into_iter().map(|command| command.name);
     let all = || names(Reads::Four.whole(pages));
-    let end = names(Reads::Four.end(pages.memory));
+    let look = || {
+        let end = names(Reads::Four.end(pages.memory));
+        let version = probe(pages).map(|command| command.name);
+        let first = [read(0).name].into_iter().chain(all());
+        first.chain(version).chain(end)
+    };
     let mut steps = vec![step(
         "Look at the chip",
         "Its UID, its size, its data and its settings, and where its memory ends. Nothing is written.",
-        [read(0).name].into_iter().chain(all()).chain(end),
+        look(),
     )];
+    if pages.write_password && known == Known::Finished {
+        let opened = authenticate(WritePassword::FACTORY).name;
+        steps.push(step(
+            "Open it with its password",
+            "It is derived from the encoding root. The chip proves that it has it, too.",
+            [opened].into_iter().chain(look()),
+        ));
+    }
     if known != Known::Finished {
         let blank = Pages::factory(pages.technology);
         let writes = pages.writes(blank.as_ref().map(|blank| &blank.data[..]));
@@ -191,6 +206,9 @@ fn of_pages(pages: &Pages, known: Known) -> Vec<PreviewStep> {
         "After a new activation. Only if it shows its URL is the inlay bound to its tag.",
         ["New activation".to_owned()].into_iter().chain(all()),
     ));
+    if pages.write_password && known != Known::Finished {
+        steps.extend(password_steps(pages));
+    }
     if pages.lock && known != Known::Finished {
         let locks = lock_commands(pages, [0; 4]);
         let locks = locks.into_iter().map(|command| command.name);
@@ -201,6 +219,25 @@ fn of_pages(pages: &Pages, known: Known) -> Vec<PreviewStep> {
         ));
     }
     steps
+}
+
+fn password_steps(pages: &Pages) -> [PreviewStep; 2] {
+    let names = |commands: Vec<Command>| commands.into_iter().map(|command| command.name);
+    let password = password_commands(pages, WritePassword::FACTORY);
+    let mut force = vec![protect_command(pages, [0; 4]), Command::reset()];
+    force.extend(Reads::Four.whole(pages));
+    [
+        step(
+            "Write its password",
+            "Derived from the encoding root, for only this chip. It protects nothing yet, and the chip proves that it has it.",
+            names(password.into()),
+        ),
+        step(
+            "Put the password into force",
+            "Then only this service writes the chip again. A chip that is torn away needs no password, or this one.",
+            names(force),
+        ),
+    ]
 }
 
 fn look() -> Vec<String> {

@@ -51,7 +51,7 @@ pub(crate) struct TechnologyView {
     chooses_mac_start: bool,
     /// Whether Tapdesk encodes it. Other chips are encoded with another tool, and imported.
     encodable: bool,
-    /// Whether Tapdesk can lock it against writing, permanently.
+    /// Whether Tapdesk can protect it against writing, by a permanent lock or by a password.
     lockable: bool,
     /// The kinds of chip whose URL can be written to it, itself included.
     serves_as: Vec<Technology>,

@@ -4,8 +4,8 @@
 use tapdesk_service::inlay::technology::type2::{READ_SIGNATURE, SIGNATURE_LENGTH};
 
 use super::super::super::apdu::Recorder;
+use super::super::super::passed::{Passed, ask};
 use super::super::Original;
-use super::passed::{Passed, ask};
 
 /// Whether the maker signed this UID.
 pub(super) fn original(card: &mut Recorder<'_>, uid: [u8; 7]) -> Original {

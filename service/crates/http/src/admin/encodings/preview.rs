@@ -45,6 +45,10 @@ pub(crate) struct EncodingQuestion {
     /// Whether to lock an NTAG 213, 215 or 216 against writing, permanently.
     #[serde(default)]
     lock: bool,
+    /// Whether to give an NTAG 213, 215 or 216 a write password, derived from the encoding root.
+    /// It cannot be combined with `lock`. If false, a password of this service is removed. By default
+    /// it stays.
+    write_password: Option<bool>,
     /// Whether to switch an NTAG 424 DNA to LRP mode, permanently.
     #[serde(default)]
     lrp: bool,
@@ -128,6 +132,7 @@ pub(crate) async fn preview(
             mac_from: body.mac_from,
             technology: body.technology,
             lock: body.lock,
+            write_password: body.write_password,
             lrp: body.lrp,
             own_keys: body.own_keys,
             replace: body.replace,

@@ -57,6 +57,10 @@ pub(crate) struct NewEncoding {
     /// proved.
     #[serde(default)]
     lock: bool,
+    /// Whether to give an NTAG 213, 215 or 216 a write password, derived from the encoding root.
+    /// It cannot be combined with `lock`. If false, a password of this service is removed. By default
+    /// it stays.
+    write_password: Option<bool>,
     /// Whether to switch an NTAG 424 DNA to LRP mode, permanently. Its codes then use this mode, it
     /// accepts no URL of AES mode, and it cannot be wiped. A URL template of LRP mode requires it.
     #[serde(default)]
@@ -143,6 +147,7 @@ pub(crate) async fn start(
         mac_from: body.mac_from,
         technology: body.technology,
         lock: body.lock,
+        write_password: body.write_password,
         lrp: body.lrp,
         own_keys: body.own_keys,
         replace: body.replace,

@@ -46,6 +46,8 @@ pub(crate) struct EncodingView {
     mode: Option<Mode>,
     /// Whether the keys are random instead of derived from the encoding root.
     own_keys: bool,
+    /// Whether the chip gets a write password, or loses it; null if a password stays.
+    write_password: Option<bool>,
     /// Whether the tag may have other inlays, too.
     additional: bool,
     /// The inlay, once the chip is verified.
@@ -94,6 +96,7 @@ impl EncodingView {
             technology: form.map(|form| form.template.technology),
             mode: form.map(|form| form.template.mode),
             own_keys: form.is_some_and(|form| form.own_keys),
+            write_password: form.and_then(|form| form.write_password),
             additional: form.is_some_and(|form| form.additional),
             inlay_id: outcome.and_then(|outcome| outcome.inlay_id),
             counter: outcome.map(|outcome| outcome.counter),

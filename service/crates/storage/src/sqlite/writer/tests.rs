@@ -255,3 +255,67 @@ async fn a_write_on_its_callers_thread_is_stored_or_its_failure_is_counted() {
     assert_eq!(notes(&writer).await, 2);
     assert_eq!(writer.metrics().panics(), 1);
 }
+
+/// A writer of a database on disk with notes of three pages.
+fn on_disk(folder: &std::path::Path) -> Writer {
+    let path = folder.join("notes.db");
+    std::fs::write(&path, b"").unwrap();
+    let connection = connection::writer(&path).unwrap();
+    connection
+        .execute_batch("CREATE TABLE notes (text)")
+        .unwrap();
+    let (events, _) = broadcast::channel(1);
+    let clock = Arc::new(SystemClock::start());
+    Writer::start(connection, clock, events, Folded::default(), EVERY)
+}
+
+/// Writes 12,000 pages.
+async fn write_much(writer: &Writer) {
+    for _ in 0..4_000 {
+        let insert = "INSERT INTO notes VALUES (zeroblob(12000))";
+        let noted = writer.run(move |write| Ok(write.connection.execute(insert, [])?));
+        noted.await.unwrap();
+    }
+}
+
+fn log_bytes(folder: &std::path::Path) -> u64 {
+    std::fs::metadata(folder.join("notes.db-wal"))
+        .unwrap()
+        .len()
+}
+
+#[tokio::test]
+async fn the_log_begins_again_while_commits_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = on_disk(folder.path());
+    write_much(&writer).await;
+    let bytes = log_bytes(folder.path());
+    // The log has all pages of 48 MB if nobody moves them.
+    assert!(bytes < 32_000_000, "the log has {bytes} bytes");
+    assert_eq!(notes(&writer).await, 4_000);
+    writer.stop().await;
+    assert!(!folder.path().join("notes.db-wal").exists());
+}
+
+#[tokio::test]
+async fn a_long_read_delays_the_beginning_of_the_log_and_the_next_commits_make_up_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = on_disk(folder.path());
+    let reader = connection::reader(&folder.path().join("notes.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM notes").unwrap();
+    write_much(&writer).await;
+    let grown = log_bytes(folder.path());
+    assert!(
+        grown > 48_000_000,
+        "the reader needs the log's {grown} bytes"
+    );
+    reader.execute_batch("COMMIT").unwrap();
+    write_much(&writer).await;
+    let bytes = log_bytes(folder.path());
+    assert!(bytes < grown + 32_000_000, "the log has {bytes} bytes");
+    assert!(writer.empty_log().await.unwrap());
+    assert_eq!(log_bytes(folder.path()), 0);
+    assert_eq!(notes(&writer).await, 8_000);
+    drop(reader);
+    writer.stop().await;
+}

@@ -1,0 +1,256 @@
+//! The update call (specification 4.2 and 7).
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::payload::{is_nothing, with_key};
+use super::protocol::is_refused;
+use super::tap::{NO_KEY, NO_TAP};
+use super::taps::Tap;
+use super::{Contract, UNKNOWN, encoded};
+use crate::cli::conformance::check::{Check, Judged, Verdict, failed, judged, not_checked};
+use crate::cli::conformance::web::Answer;
+
+/// The detail of the checks of an expired key without one.
+const NO_OLD_KEY: &str = "It needs an expired key: give --old-landing, the address of a page that a \
+                          tap opened more than five minutes ago.";
+/// Updates that are sent at once. Enough that some overlap, on a slow machine, too.
+const AT_ONCE: usize = 6;
+
+pub(super) fn checks() -> Vec<Check<Contract>> {
+    vec![
+        Check::new(
+            "update-invalid-key",
+            "specification 7, row 2",
+            |service: &mut Contract| {
+                let key = encoded("tapdesk-conformance-never-issued");
+                let answer = service.update(&key, &service.data("true"))?;
+                Ok(is_invalid(&answer, "An invalid key"))
+            },
+        ),
+        Check::new(
+            "update-raw-key",
+            "specification 2.5, row rolling_key",
+            |service: &mut Contract| {
+                with_key(service, |service, key| {
+                    let answer = service.update(key, &service.data("true"))?;
+                    Ok(is_invalid(&answer, "A key that is not Base64-encoded"))
+                })
+            },
+        ),
+        malformed("update-not-json", "{"),
+        malformed(
+            "update-without-key",
+            &json!({"data": {"a": "b"}}).to_string(),
+        ),
+        malformed(
+            "update-without-data",
+            &json!({"rolling_key": encoded("x")}).to_string(),
+        ),
+        Check::new(
+            "update-unknown-variable",
+            "specification 4.2, row 5",
+            |service: &mut Contract| {
+                let data = json!({UNKNOWN: "true"});
+                with_key(service, |service, key| {
+                    let answer = service.update(&encoded(key), &data)?;
+                    Ok(is_invalid(&answer, "An unknown variable"))
+                })
+            },
+        ),
+        Check::new(
+            "update-creates-nothing",
+            "specification 1, configuration 2",
+            creates_nothing,
+        ),
+        Check::new(
+            "update-partly-unknown",
+            "specification 4.2, row 1",
+            partly_unknown,
+        ),
+        Check::new("update-once", "specification 4.2, rows 1 and 3", once),
+        Check::new(
+            "update-at-once",
+            "decisions, rolling key: Two updates at once with one key",
+            at_once,
+        ),
+        Check::new(
+            "tap-keys-differ",
+            "specification 1, one-time key",
+            keys_differ,
+        ),
+        // A service that takes it uses up the key of the checks before.
+        Check::new(
+            "update-content-type",
+            "specification 4.2, row Request header",
+            content_type,
+        ),
+    ]
+}
+
+/// The checks that may move the time.
+pub(super) fn last_checks() -> Vec<Check<Contract>> {
+    vec![
+        Check::new(
+            "payload-expired-key",
+            "specification 4.1, row 2",
+            |service: &mut Contract| {
+                let Some(key) = service.old_key()? else {
+                    return Ok(not_checked(NO_OLD_KEY));
+                };
+                let answer = service.payload(&encoded(&key))?;
+                Ok(is_nothing(&answer, "An expired key"))
+            },
+        ),
+        Check::new(
+            "update-expired-key",
+            "specification 4.2, row 4",
+            |service: &mut Contract| {
+                let Some(key) = service.old_key()? else {
+                    return Ok(not_checked(NO_OLD_KEY));
+                };
+                let answer = service.update(&encoded(&key), &service.data("true"))?;
+                Ok(is_invalid(&answer, "An expired key"))
+            },
+        ),
+    ]
+}
+
+fn invalid() -> Value {
+    json!({"error": true, "message": "Invalid rolling key"})
+}
+
+fn updated() -> Value {
+    json!({"success": true, "message": "User Data updated"})
+}
+
+/// The one answer to all refusals of specification 7.
+fn is_invalid(answer: &Answer, subject: &str) -> Verdict {
+    let holds = answer.status == 400 && answer.json() == invalid();
+    let bad = format!(
+        "{subject} answers {}, not 400 {}.",
+        answer.shown(),
+        invalid()
+    );
+    judged(holds, format!("{subject} answers 400."), bad)
+}
+
+/// A check of a body that is no update. The contract is silent on it, except that an error has two
+/// members.
+fn malformed(name: &'static str, body: &str) -> Check<Contract> {
+    let source = "specification 7; decisions, update: Which values are accepted?";
+    let body = body.to_owned();
+    Check::new(name, source, move |service: &mut Contract| {
+        let answer = service.send(&body)?;
+        let said = answer.json();
+        let holds = (400..500).contains(&answer.status)
+            && said["error"] == true
+            && said["message"].is_string();
+        let bad = format!(
+            "It answers {}, which is no error of the contract.",
+            answer.shown()
+        );
+        Ok(judged(holds, format!("It answers {}.", answer.status), bad))
+    })
+}
+
+/// The first refusal could have created the variable, so a second one shows that it did not.
+fn creates_nothing(service: &mut Contract) -> Judged {
+    with_key(service, |service, key| {
+        let data = json!({UNKNOWN: "true"});
+        let first = service.update(&encoded(key), &data)?;
+        let second = service.update(&encoded(key), &data)?;
+        let holds = first.status == 400 && second.status == 400;
+        let bad = format!(
+            "Repeated updates of an unknown variable answer {} and {}.",
+            first.status, second.status
+        );
+        Ok(judged(holds, "An update creates no variable.", bad))
+    })
+}
+
+/// A page of another origin can send `text/plain` without a preflight. The update is right
+/// otherwise, so a service that takes the type shows it.
+fn content_type(service: &mut Contract) -> Judged {
+    with_key(service, |service, key| {
+        let body = json!({"rolling_key": encoded(key), "data": service.data("true")}).to_string();
+        let headers = [("content-type", "text/plain")];
+        let url = service.operation(super::UPDATE);
+        let answer = service.web.post(&url, &headers, &body)?;
+        Ok(is_refused(&answer, "A body of text/plain"))
+    })
+}
+
+fn partly_unknown(service: &mut Contract) -> Judged {
+    with_key(service, |service, key| {
+        let mut data = service.data("true");
+        data[UNKNOWN] = "true".into();
+        let answer = service.update(&encoded(key), &data)?;
+        Ok(is_invalid(&answer, "A known and an unknown variable"))
+    })
+}
+
+/// An update that succeeds, then the same again: the key is consumed.
+fn once(service: &mut Contract) -> Judged {
+    let Some(tap) = service.fresh_tap()? else {
+        return Ok(not_checked(NO_TAP));
+    };
+    let Some(key) = tap.key() else {
+        return Ok(not_checked(NO_KEY));
+    };
+    let key = encoded(&key);
+    let first = service.update(&key, &service.data("true"))?;
+    if first.status != 200 || first.json() != updated() {
+        let variable = &service.variable;
+        let bad = format!(
+            "An update of {variable} answers {}; --variable names another variable.",
+            first.shown()
+        );
+        return Ok(failed(bad));
+    }
+    let second = service.update(&key, &service.data("false"))?;
+    Ok(is_invalid(&second, "A consumed key"))
+}
+
+fn at_once(service: &mut Contract) -> Judged {
+    let Some(tap) = service.fresh_tap()? else {
+        return Ok(not_checked(NO_TAP));
+    };
+    let Some(key) = tap.key() else {
+        return Ok(not_checked(NO_KEY));
+    };
+    let (key, data) = (encoded(&key), service.data("true"));
+    let (web, url) = (&service.web, service.operation(super::UPDATE));
+    let body = json!({"rolling_key": key, "data": data}).to_string();
+    let send = || web.post(&url, &[("content-type", "application/json")], &body);
+    let answers: Vec<_> = thread::scope(|scope| {
+        let sent: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(send)).collect();
+        let answers = sent.into_iter().filter_map(|sent| sent.join().ok());
+        answers.collect()
+    });
+    let succeeded = answers
+        .iter()
+        .flatten()
+        .filter(|answer| answer.status == 200);
+    let succeeded = succeeded.count();
+    let bad = format!("{succeeded} of {AT_ONCE} updates at once succeed with one key.");
+    Ok(judged(
+        succeeded == 1,
+        "Of updates at once, one succeeds.",
+        bad,
+    ))
+}
+
+fn keys_differ(service: &mut Contract) -> Judged {
+    let first = service.shared_key()?;
+    let second = service.spare_tap().and_then(Tap::key);
+    Ok(match (first, second) {
+        (Some(first), Some(second)) => judged(
+            first != second,
+            "Each tap has a key of its own.",
+            "Two taps have the same key.",
+        ),
+        _ => not_checked("It needs the keys of two taps: give another --tap-url."),
+    })
+}

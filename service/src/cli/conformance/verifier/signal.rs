@@ -1,0 +1,208 @@
+//! How an answer shows that the verifier accepts a code: any difference between the answers to right
+//! and to wrong codes that does not follow from the code itself.
+
+use serde_json::Value;
+use url::Url;
+
+use crate::cli::conformance::web::Answer;
+
+/// An answer, reduced to the parts that can show a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seen {
+    status: u16,
+    /// The destination of a redirect.
+    target: Option<String>,
+    /// `tag_verified` of the payload, if the redirect has a rolling key.
+    verified: Option<Value>,
+    body: String,
+}
+
+/// A difference that shows a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Signal {
+    /// The payload says that the tag is verified.
+    Verified,
+    /// This status of the answer.
+    Status(u16),
+    /// A redirect to this host and path.
+    Target(String),
+    /// The body is JSON, and has this value at this place.
+    Member(String, Value),
+    /// The body has this word.
+    Word(String),
+    /// Body or destination contain this text, which a person chose.
+    Text(String),
+}
+
+impl Seen {
+    pub(super) fn new(answer: &Answer, verified: Option<Value>) -> Self {
+        Self {
+            status: answer.status,
+            target: answer.target().map(str::to_owned),
+            verified,
+            body: answer.body.clone(),
+        }
+    }
+
+    /// Whether the body contains a text, or its hex digits, in any case.
+    pub(super) fn contains(&self, text: &str) -> bool {
+        let body = self.body.to_ascii_lowercase();
+        let digits = super::code::hex(text.as_bytes());
+        body.contains(&text.to_ascii_lowercase()) || body.contains(&digits.to_ascii_lowercase())
+    }
+
+    /// Host and path of the destination; its query can contain a key.
+    fn place(&self) -> Option<String> {
+        let target = Url::parse(self.target.as_ref()?).ok()?;
+        Some(format!("{}{}", target.host_str()?, target.path()))
+    }
+
+    /// The members of a JSON body that can show a verdict, with their paths. Numbers and hex digits
+    /// are values of the code.
+    fn members(&self) -> Vec<(String, Value)> {
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
+        let mut members = Vec::new();
+        collect(&body, String::new(), &mut members);
+        members
+    }
+
+    /// The words of the body that can show a verdict, in their order.
+    fn words(&self) -> Vec<String> {
+        let words = self.body.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| word.len() > 1 && !is_hex(word));
+        words.map(str::to_lowercase).collect()
+    }
+}
+
+/// Whether a text can be a value of the code.
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn collect(value: &Value, path: String, members: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                collect(value, format!("{path}/{name}"), members);
+            }
+        }
+        Value::Bool(_) => members.push((path, value.clone())),
+        Value::String(text) if !is_hex(text) => members.push((path, value.clone())),
+        _ => {}
+    }
+}
+
+impl Signal {
+    /// A difference that all `right` answers share, and no `wrong` one has.
+    pub(super) fn find(right: &[Seen], wrong: &[Seen]) -> Option<Self> {
+        let first = right.first()?;
+        let mut candidates = vec![Self::Verified, Self::Status(first.status)];
+        candidates.extend(first.place().map(Self::Target));
+        // A truth value says more than a text, which could be the name of the mode.
+        let (truths, texts): (Vec<_>, Vec<_>) = first
+            .members()
+            .into_iter()
+            .partition(|(_, value)| value.is_boolean());
+        let members = truths.into_iter().chain(texts);
+        candidates.extend(members.map(|(path, value)| Self::Member(path, value)));
+        candidates.extend(first.words().into_iter().map(Self::Word));
+        candidates.into_iter().find(|signal| {
+            right.iter().all(|seen| signal.accepts(seen))
+                && !wrong.iter().any(|seen| signal.accepts(seen))
+        })
+    }
+
+    /// Whether an answer shows that the code is accepted.
+    pub(super) fn accepts(&self, seen: &Seen) -> bool {
+        match self {
+            Self::Verified => seen.verified == Some(Value::Bool(true)),
+            Self::Status(status) => seen.status == *status,
+            Self::Target(place) => seen.place().as_ref() == Some(place),
+            Self::Member(path, value) => {
+                let members = seen.members();
+                members
+                    .iter()
+                    .any(|(at, shown)| at == path && shown == value)
+            }
+            Self::Word(word) => seen.words().contains(word),
+            Self::Text(text) => {
+                let target = seen.target.as_deref().unwrap_or_default();
+                seen.body.contains(text) || target.contains(text)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(status: u16, body: &str) -> Seen {
+        Seen {
+            status,
+            target: None,
+            verified: None,
+            body: body.to_owned(),
+        }
+    }
+
+    fn to(target: &str, verified: Option<Value>) -> Seen {
+        Seen {
+            target: Some(target.to_owned()),
+            verified,
+            ..seen(302, "")
+        }
+    }
+
+    #[test]
+    fn a_status_is_a_signal() {
+        let found = Signal::find(&[seen(200, "")], &[seen(403, "")]);
+        assert_eq!(found, Some(Signal::Status(200)));
+        assert_eq!(Signal::find(&[seen(200, "a")], &[seen(200, "a")]), None);
+    }
+
+    #[test]
+    fn a_member_is_a_signal_unless_it_is_a_value_of_the_code() {
+        let right = |uid: &str| {
+            seen(
+                200,
+                &json!({"uid": uid, "read_ctr": 7, "enc_mode": "AES"}).to_string(),
+            )
+        };
+        let wrong = seen(200, r#"{"error": "Invalid message"}"#);
+        let found = Signal::find(
+            &[right("04AB"), right("04AB")],
+            std::slice::from_ref(&wrong),
+        );
+        assert_eq!(
+            found,
+            Some(Signal::Member("/enc_mode".to_owned(), json!("AES")))
+        );
+        assert!(
+            found.is_some_and(|signal| signal.accepts(&right("04CD")) && !signal.accepts(&wrong))
+        );
+    }
+
+    #[test]
+    fn a_word_is_a_signal_if_the_body_is_a_page() {
+        let right = [
+            seen(200, "<p>Genuine, tap 61</p>"),
+            seen(200, "<p>Genuine, tap 62</p>"),
+        ];
+        let found = Signal::find(&right, &[seen(200, "<p>Fake, tap 63</p>")]);
+        assert_eq!(found, Some(Signal::Word("genuine".to_owned())));
+    }
+
+    #[test]
+    fn a_verdict_of_a_payload_and_a_destination_are_signals() {
+        let right = to("https://a.example/?rk=1", Some(json!(true)));
+        let wrong = to("https://a.example/?rk=2", Some(json!(false)));
+        let found = Signal::find(&[right], &[wrong]);
+        assert_eq!(found, Some(Signal::Verified));
+        let right = to("https://a.example/good?x=1", None);
+        let found = Signal::find(&[right], &[to("https://a.example/bad?x=2", None)]);
+        assert_eq!(found, Some(Signal::Target("a.example/good".to_owned())));
+    }
+}

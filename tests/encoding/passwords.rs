@@ -1,0 +1,306 @@
+//! Write passwords of chips without keys: set, kept, changed, removed, and torn at every step.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard};
+use tapdesk_tests::{TestService, TestTag};
+
+use super::bench::uid;
+use super::http::lay;
+
+/// Kind and technology of a chip, and its first configuration page.
+const CHIPS: [(Type2Chip, &str, usize); 3] = [
+    (Type2Chip::Ntag213, "ntag213", 0x29),
+    (Type2Chip::Ntag215, "ntag215", 0x83),
+    (Type2Chip::Ntag216, "ntag216", 0xE3),
+];
+const CFG0: usize = 0x29;
+
+fn new(chip: Type2Chip, number: u32) -> VirtualType2 {
+    VirtualType2::factory(chip, uid(number).bytes()).on_reader(PassesOn::ByController)
+}
+
+fn wish(number: u32, tag: &TestTag, technology: &str, write_password: bool) -> Value {
+    json!({
+        "uid": uid(number).to_string(), "tag_id": tag.id, "technology": technology,
+        "write_password": write_password,
+    })
+}
+
+/// `AUTH0`, the password and its acknowledgement, as they are in the chip's memory.
+fn password(chip: &VirtualType2, config: usize) -> (u8, Vec<u8>, Vec<u8>) {
+    let acknowledgement = chip.page(config + 3)[..2].to_vec();
+    (
+        chip.page(config)[3],
+        chip.page(config + 2).to_vec(),
+        acknowledgement,
+    )
+}
+
+/// A chip without a password, as the factory delivers it.
+fn none() -> (u8, Vec<u8>, Vec<u8>) {
+    (0xFF, vec![0xFF; 4], vec![0; 2])
+}
+
+/// Whether anyone can write a page now.
+fn is_writable(chip: &mut VirtualType2, page: u8) -> bool {
+    chip.power_on();
+    let page_now = chip.page(usize::from(page)).to_vec();
+    let command = [&[0xFF, 0xD6, 0x00, page, 0x04], &page_now[..]].concat();
+    chip.apdu(&command) == [0x90, 0x00]
+}
+
+#[tokio::test]
+async fn a_chip_with_a_write_password_is_read_by_anyone_and_written_by_this_service_only() {
+    let service = TestService::start().await;
+    for (number, (kind, technology, config)) in (1..).zip(CHIPS) {
+        let tag = service.redirecting_tag(Value::Null).await;
+        let mut chip = new(kind, number);
+        let wish = wish(number, &tag, technology, true);
+        let turn = lay(&service, &mut chip, &wish).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        let (auth0, secret, _) = password(&chip, config);
+        assert_eq!(auth0, 2);
+        assert_ne!(secret, vec![0xFF; 4]);
+        // Neither limit nor protection of reads.
+        assert_eq!(chip.page(config + 1)[0] & 0x87, 0);
+        chip.power_on();
+        assert!(chip.read_url().ends_with(&tag.path()));
+        let configs = u8::try_from(config).unwrap();
+        for page in [2, 3, 4, configs - 1, configs, configs + 2] {
+            assert!(!is_writable(&mut chip, page), "{page}");
+        }
+        // Placed again, nothing is written.
+        let writes = chip.writes();
+        let again = lay(&service, &mut chip, &wish).await;
+        assert_eq!(
+            (&again["state"], chip.writes()),
+            (&json!("verified"), writes)
+        );
+
+        // Another tag's URL is written over it with permission, and the password stays.
+        let other = service.tag(json!({"name": "Other"})).await;
+        let mut replaced = self::wish(number, &other, technology, true);
+        let refused = lay(&service, &mut chip, &replaced).await;
+        assert_eq!(refused["reason"], "already_encoded", "{refused}");
+        assert_eq!(chip.writes(), writes);
+        replaced["replace"] = true.into();
+        let turn = lay(&service, &mut chip, &replaced).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        assert_eq!(password(&chip, config).1, secret);
+        assert!(!is_writable(&mut chip, 4));
+
+        // Without a password for the same tag, it is removed.
+        let open = self::wish(number, &other, technology, false);
+        let turn = lay(&service, &mut chip, &open).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        assert_eq!(password(&chip, config), none());
+        assert!(is_writable(&mut chip, 4));
+
+        let protected = self::wish(number, &other, technology, true);
+        assert_eq!(
+            lay(&service, &mut chip, &protected).await["state"],
+            "verified"
+        );
+        let wipe = json!({"uid": uid(number).to_string(), "wipe": true, "technology": technology});
+        let turn = lay(&service, &mut chip, &wipe).await;
+        assert_eq!(turn["state"], "reset", "{turn}");
+        assert_eq!(password(&chip, config), none());
+    }
+}
+
+/// Places a chip that is torn away once per step, and then again. `first` makes the chip.
+async fn tear_everywhere(
+    service: &TestService,
+    tag: &TestTag,
+    wish: &Value,
+    first: &VirtualType2,
+    secret: &[u8],
+) -> usize {
+    for at in 0.. {
+        let mut ended = false;
+        for tear in [
+            Tear::before(at),
+            Tear::after(at),
+            Tear::within(at, 7),
+            Tear::within(at, 8),
+        ] {
+            let mut held = TornOut::new(tear, first.clone());
+            let turn = lay(service, &mut held, wish).await;
+            ended = !held.is_torn();
+            let mut chip = held.into_card();
+            if !ended {
+                assert_eq!(turn["state"], "interrupted", "{tear:?}: {turn}");
+                // A password in force is always the one that this service derives.
+                let (auth0, now, _) = password(&chip, CFG0);
+                assert!(auth0 == 0xFF || now == secret, "{tear:?}: {auth0} {now:?}");
+                chip.power_on();
+                let seen = chip.read_url();
+                let whole = seen.ends_with(&tag.path());
+                assert!(seen.is_empty() || whole, "{tear:?}: {seen}");
+                let turn = lay(service, &mut chip, wish).await;
+                assert_eq!(turn["state"], "verified", "{tear:?}: {turn}");
+            }
+            let (auth0, now, _) = password(&chip, CFG0);
+            if wish["write_password"] == true {
+                assert_eq!((auth0, &now[..]), (2, secret), "{tear:?}");
+            } else {
+                // A chip that was torn away keeps a password that is out of force.
+                assert_eq!(auth0, 0xFF, "{tear:?}");
+            }
+        }
+        if ended {
+            return at;
+        }
+    }
+    unreachable!("a chip answers a limited number of commands")
+}
+
+#[tokio::test]
+async fn torn_at_any_step_a_chip_never_needs_a_password_that_is_not_known() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let (protected, open) = (
+        wish(1, &tag, "ntag213", true),
+        wish(1, &tag, "ntag213", false),
+    );
+    let blank = new(Type2Chip::Ntag213, 1);
+    let mut whole = blank.clone();
+    let turn = lay(&service, &mut whole, &protected).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&whole, CFG0);
+    let set = tear_everywhere(&service, &tag, &protected, &blank, &secret).await;
+    assert!(set > 30, "only {set} commands");
+    let removed = tear_everywhere(&service, &tag, &open, &whole, &secret).await;
+    assert!(removed > 20, "only {removed} commands");
+}
+
+#[tokio::test]
+async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let protected = wish(1, &tag, "ntag213", true);
+    let mut whole = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut whole, &protected).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&whole, CFG0);
+    // Another message has to be written, so the password is out of force for a while.
+    let mirror = json!({
+        "name": "Mirror", "technology": "ntag213", "template": "https://m.example/m/{slug}?m={uid}",
+    });
+    let mirror = service.admin_create("/url-templates", mirror).await["id"].clone();
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "url_template_id": mirror});
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(&service, &mut held, &wish).await;
+        let is_torn = held.is_torn();
+        let mut chip = held.into_card();
+        if is_torn {
+            assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
+            chip.power_on();
+            let turn = lay(&service, &mut chip, &wish).await;
+            assert_eq!(turn["state"], "verified", "{at}: {turn}");
+        }
+        let (auth0, now, _) = password(&chip, CFG0);
+        assert_eq!((auth0, now), (2, secret.clone()), "{at}");
+        if !is_torn {
+            assert!(at > 30, "only {at} commands");
+            break;
+        }
+    }
+    // A chip that never had one gets none.
+    let other = service.tag(json!({"name": "Other"})).await;
+    let mut open = new(Type2Chip::Ntag213, 2);
+    let wish = json!({"uid": uid(2).to_string(), "tag_id": other.id, "technology": "ntag213"});
+    assert_eq!(lay(&service, &mut open, &wish).await["state"], "verified");
+    assert_eq!(password(&open, CFG0), none());
+}
+
+#[tokio::test]
+async fn a_chip_gets_the_password_of_a_new_root_when_it_is_placed_again() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let wish = wish(1, &tag, "ntag213", true);
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+    let before = password(&chip, CFG0);
+    let replaced = service.admin(Method::POST, "/encoding-root", json!({"compromised": true}));
+    assert!(replaced.await.status < 300);
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let after = password(&chip, CFG0);
+    assert_eq!((before.0, after.0), (2, 2));
+    assert_ne!(before.1, after.1);
+}
+
+#[tokio::test]
+async fn a_reader_that_passes_no_commands_on_sets_no_password() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let wish = wish(1, &tag, "ntag213", true);
+    let mut simple = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+    let turn = lay(&service, &mut simple, &wish).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"], simple.writes()),
+        (&json!("rejected"), &json!("not_passed_on"), 0)
+    );
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+}
+
+#[tokio::test]
+async fn a_password_of_somebody_else_is_named_and_a_chip_that_counts_is_not_asked() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    // The root exists from here on.
+    let mut own = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut own, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    for (number, access, asked) in [(2, 0x00, true), (3, 0x01, false)] {
+        let tag = service.tag(json!({"name": "Foreign"})).await;
+        let mut foreign = new(Type2Chip::Ntag213, number)
+            .with_page(CFG0 + 1, [access, 0x05, 0x00, 0x00])
+            .with_page(CFG0 + 2, [1, 2, 3, 4])
+            .password_from(2);
+        for write_password in [false, true] {
+            let wish = wish(number, &tag, "ntag213", write_password);
+            let turn = lay(&service, &mut foreign, &wish).await;
+            assert_eq!(turn["reason"], "read_only", "{turn}");
+            assert_eq!(foreign.writes(), 0);
+            let whole = service.admin_get(&format!("/encodings/{}", turn["id"]));
+            let whole = whole.await;
+            let mut exchanges = whole["exchanges"].as_array().unwrap().iter();
+            let was = exchanges.any(|one| one["name"] == "Authenticate with the password");
+            assert_eq!(was, asked, "{whole}");
+        }
+    }
+    // It accepts the password and does not have its acknowledgement.
+    let mut imitation = own.with_page(CFG0 + 3, [0xAB, 0xCD, 0, 0]);
+    let turn = lay(&service, &mut imitation, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["reason"], "not_genuine", "{turn}");
+}
+
+#[tokio::test]
+async fn a_write_password_is_for_chips_without_keys_that_are_not_locked() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut both = wish(1, &tag, "ntag213", true);
+    both["lock"] = true.into();
+    for refused in [both, wish(1, &tag, "ntag424dna", true)] {
+        let refused = service.admin(Method::POST, "/encodings", refused).await;
+        assert_eq!(refused.expect(422)["errors"][0]["field"], "write_password");
+    }
+    let mut chip = VirtualNtag424::new(uid(2));
+    let turn = lay(&service, &mut chip, &wish(2, &tag, "ntag424dna", false)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let plan = json!({"pattern": "Poster {n}", "technology": "ntag215", "write_password": true});
+    let run = json!({"name": "Posters", "planned": 1, "plan": plan});
+    let run = service.admin_create("/encoding-runs", run).await["id"].clone();
+    let mut poster = new(Type2Chip::Ntag215, 3);
+    let wish = json!({"uid": uid(3).to_string(), "run_id": run});
+    let turn = lay(&service, &mut poster, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(password(&poster, 0x83).0, 2);
+}
