@@ -2,7 +2,7 @@
 // service.
 
 import type { Encoding, MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
-import { isEncodable as isWritten, usualChip } from "../inlays/technologies";
+import { chipName, chipWords, isEncodable as isWritten, usualChip } from "../inlays/technologies";
 import { technologies } from "../inlays/technologies.svelte";
 import { uidOfChip } from "../inlays/uid";
 
@@ -47,6 +47,13 @@ export const isReady = ({ lrp }: EncodingForm, template: Pick<UrlTemplate, "mode
 /** The chip that a form is for. */
 export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "technology"> | null): Technology =>
   template?.technology ?? (choice as Technology);
+
+/** The chip and the URL of a form in words: "NTAG 424 DNA, one-time URLs". */
+export function choiceWords(form: EncodingForm, template: Pick<UrlTemplate, "name" | "technology" | "mode"> | null): string {
+  const protectedBy = form.writePassword === "set" && technologies.find(chipOf(form, template))?.lockable ? ", with a write password" : "";
+  if (template) return `${template.name} (${chipWords(template.technology, template.mode)})${protectedBy}`;
+  return `${chipName(chipOf(form, null))}, ${form.choice === usualChip ? "one-time URLs" : "static URL"}${protectedBy}`;
+}
 
 /** The members of a new encoding, and of the plan of a run. */
 export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null) {

@@ -13,6 +13,7 @@ export const parts = [
   ["webhooks", "Webhooks", "Service"],
   ["notifications", "Notifications", "Service"],
   ["tokens", "Tokens", "Access"],
+  ["phones", "Phones", "Access"],
   ["keys", "Master keys", "Access"],
   ["audit", "Audit log", "Access"],
   ["connections", "Connections", "This computer"],
@@ -30,7 +31,7 @@ export function offersPart(part: Part): boolean {
   // A browser has no readers.
   if (part === "readers") return inDesktop;
   if (part === "webhooks") return rights.may("webhooks");
-  if (["service", "visitors", "notifications", "tokens", "audit", "backup"].includes(part)) return rights.may("admin");
+  if (["service", "visitors", "notifications", "tokens", "phones", "audit", "backup"].includes(part)) return rights.may("admin");
   return true;
 }
 
