@@ -95,6 +95,8 @@ ids! {
     SheetId,
     /// A stored admin token.
     TokenId,
+    /// A staff phone.
+    PhoneId,
     /// An import of tags that is not finished.
     ImportId,
     /// An endpoint of webhooks.
