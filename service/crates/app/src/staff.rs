@@ -18,7 +18,7 @@ use storage::StorageError;
 
 pub use action::{Acted, Action, Done, act};
 pub use hosts::{TagHost, is_https_at, tag_hosts};
-pub use page::{PageError, PairPage, Said, outside, page, pair_page};
+pub use page::{PairPage, Said, outside, page, pair_page};
 
 use crate::service::Service;
 

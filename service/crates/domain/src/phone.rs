@@ -150,7 +150,7 @@ impl PhoneCookies {
     }
 }
 
-/// A phone that was paired, with the hashes of its secrets.
+/// A phone with the hashes of its secrets. It has none before it is paired.
 #[derive(Clone, Debug)]
 pub struct PairedPhone {
     /// The phone itself.

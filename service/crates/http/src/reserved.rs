@@ -6,12 +6,13 @@ use inlay::template::{RouteSegment, Template};
 use RouteSegment::{Any, Literal, Rest};
 
 /// The paths of all routes. One prefix covers the admin API.
-const ROUTES: [&[RouteSegment<'static>]; 15] = [
+const ROUTES: [&[RouteSegment<'static>]; 16] = [
     &[Literal("t"), Any],
     &[Literal("T"), Any],
     &[Literal("v2"), Rest],
     &[Literal("media"), Any],
     &[Literal("stand-in")],
+    &[Literal("staff"), Rest],
     &[Literal("health")],
     &[Literal("ready")],
     &[Literal("admin"), Rest],

@@ -10,26 +10,15 @@ use super::action::Done;
 use super::form_token;
 use crate::service::Service;
 use crate::studio::{Shell, ToneMarks as _};
+use crate::tap::TapError;
 use contents::Contents;
 use domain::experience::{Theme, Tone};
 use domain::interaction::VerificationState;
 use domain::phone::Phone;
 use domain::trace::{StepName, StepVerdict, TracedInteraction, verdict_steps};
-use storage::StorageError;
 
 /// The style of the parts that no visitor's page has.
 const STYLE: &str = include_str!("../../../../templates/staff.css");
-
-/// Why a page cannot be shown.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// A read of the database failed.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    /// A page cannot be rendered.
-    #[error(transparent)]
-    Page(#[from] askama::Error),
-}
 
 /// The message at the top of a page.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +69,7 @@ pub async fn page(
     tap: &TracedInteraction,
     said: Option<Said<'_>>,
     nonce: &str,
-) -> Result<String, PageError> {
+) -> Result<String, TapError> {
     let contents = Contents::read(service, phone, tap).await?;
     let title = tap.tag.as_ref().map(|tag| tag.tag_name.clone());
     let title = title.unwrap_or_else(|| "No tag".to_owned());
@@ -181,7 +170,7 @@ pub struct PairPage<'a> {
 }
 
 /// A page of the pairing, or one that explains why there is no other.
-pub fn pair_page(page: &PairPage<'_>, nonce: &str) -> Result<String, PageError> {
+pub fn pair_page(page: &PairPage<'_>, nonce: &str) -> Result<String, TapError> {
     let message = Message {
         shell: shell(page.title, nonce),
         nonce,
@@ -195,7 +184,7 @@ pub fn pair_page(page: &PairPage<'_>, nonce: &str) -> Result<String, PageError> 
 }
 
 /// The page of a tap outside the groups of the phone.
-pub fn outside(nonce: &str) -> Result<String, PageError> {
+pub fn outside(nonce: &str) -> Result<String, TapError> {
     let page = PairPage {
         title: "Not in the groups of this phone",
         text: "The tap was recorded as one of staff. Ask at the desk if this phone should show the tag.",

@@ -51,12 +51,12 @@ impl Access {
             .await
     }
 
-    /// The phone to which a pair code belongs, and when the code expires. `None` if no phone has the
-    /// code, because it was used or never existed.
+    /// The phone to which a pair code belongs, paired or not, and when the code expires. `None` if no
+    /// phone has the code, because it was used or never existed.
     pub async fn phone_to_pair(
         &self,
         code: TokenHash,
-    ) -> Result<Option<(Phone, Timestamp)>, StorageError> {
+    ) -> Result<Option<(PairedPhone, Timestamp)>, StorageError> {
         self.read("phone_to_pair", code, |db, code| {
             Box::pin(to_pair(db, code))
         })
@@ -160,12 +160,12 @@ async fn paired(db: &mut dyn Query) -> Result<Vec<PairedPhone>, StorageError> {
     let sql =
         format!("SELECT {PHONE}, cookies FROM phones WHERE paired_at IS NOT NULL ORDER BY id");
     let found = db.query(&sql, &[]).await?.into_iter();
-    found.map(read_paired).collect()
+    found.map(|mut row| read_paired(&mut row)).collect()
 }
 
-fn read_paired(mut row: Row) -> Result<PairedPhone, StorageError> {
+fn read_paired(row: &mut Row) -> Result<PairedPhone, StorageError> {
     Ok(PairedPhone {
-        phone: read(&mut row)?,
+        phone: read(row)?,
         cookies: row.json("cookie")?,
     })
 }
@@ -173,12 +173,12 @@ fn read_paired(mut row: Row) -> Result<PairedPhone, StorageError> {
 async fn to_pair(
     db: &mut dyn Query,
     code: &TokenHash,
-) -> Result<Option<(Phone, Timestamp)>, StorageError> {
-    let sql = format!("SELECT {PHONE}, pair_until FROM phones WHERE pair_hash = ?1");
+) -> Result<Option<(PairedPhone, Timestamp)>, StorageError> {
+    let sql = format!("SELECT {PHONE}, cookies, pair_until FROM phones WHERE pair_hash = ?1");
     let Some(mut row) = db.row(&sql, &values![code.0.as_slice()]).await? else {
         return Ok(None);
     };
-    Ok(Some((read(&mut row)?, row.take()?)))
+    Ok(Some((read_paired(&mut row)?, row.take()?)))
 }
 
 async fn pair(
@@ -191,9 +191,10 @@ async fn pair(
         "SELECT {PHONE}, cookies FROM phones WHERE id = ?1 AND pair_hash = ?2 AND pair_until > ?3"
     );
     let found = tx.row(&sql, &values![pairing.id, code, now]).await?;
-    let Some(mut paired) = found.map(read_paired).transpose()? else {
+    let Some(mut row) = found else {
         return Ok(None);
     };
+    let mut paired = read_paired(&mut row)?;
     paired.cookies.set(&pairing.host, pairing.secret);
     paired.phone.paired_at = paired.phone.paired_at.or(Some(now));
     // Another node may use the same code, so the statement that consumes it compares it again.
