@@ -1,5 +1,7 @@
 //! `/admin/v1/sheets`.
 
+mod report;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answering, TestService};
@@ -8,6 +10,11 @@ async fn sheet(service: &TestService) -> String {
     let sheet = json!({"name": "Delivery 12", "expected": {"tag_verified": true}, "planned": 25});
     let created = service.admin_create("/sheets", sheet).await;
     format!("/sheets/{}", created["id"])
+}
+
+/// The author of rows that a test sends.
+fn by() -> Value {
+    json!({"kind": "installation", "id": null, "name": null})
 }
 
 fn row(uid: &str, verdict: &str) -> Value {
@@ -24,11 +31,11 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
         .await;
     assert_eq!(
         first,
-        json!({"position": 1, "at": "2026-01-01T12:00:00Z", "uid": "04DE5F1EACC040",
-               "tag_id": 7, "counter": 3, "verdict": "ok", "reason": "as it should be"})
+        json!({"position": 1, "at": "2026-01-01T12:00:00Z", "by": by(), "uid": "04DE5F1EACC040",
+               "tag_id": 7, "counter": 3, "verdict": "ok", "reason": "as it should be", "reader": null})
     );
     service.advance(1_000);
-    let unreadable = json!({"verdict": "unreadable"});
+    let unreadable = json!({"verdict": "unreadable", "reader": "ACS ACR1252 1S CL Reader"});
     service.admin_create(&rows, unreadable).await;
 
     let service = service.restart(0).await;
@@ -45,8 +52,9 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
     assert_eq!(whole["rows"][0], first);
     assert_eq!(
         whole["rows"][1],
-        json!({"position": 2, "at": "2026-01-01T12:00:01Z", "uid": null,
-               "tag_id": null, "counter": null, "verdict": "unreadable", "reason": ""})
+        json!({"position": 2, "at": "2026-01-01T12:00:01Z", "by": by(), "uid": null,
+               "tag_id": null, "counter": null, "verdict": "unreadable", "reason": "",
+               "reader": "ACS ACR1252 1S CL Reader"})
     );
 }
 
@@ -156,6 +164,9 @@ async fn what_is_no_sheet_or_row_is_refused_in_words() {
         json!({"verdict": "ok", "counter": -1}),
         json!({"verdict": "ok", "reason": "a\u{0}b"}),
         json!({"verdict": "ok", "position": 9}),
+        json!({"verdict": "ok", "by": {"kind": "token", "id": 1, "name": "Somebody"}}),
+        json!({"verdict": "ok", "reader": "a\u{0}b"}),
+        json!({"verdict": "ok", "reader": "r".repeat(201)}),
     ] {
         let answer = service
             .admin(Method::POST, &format!("{sheet}/rows"), body)
@@ -173,6 +184,7 @@ async fn what_is_no_sheet_or_row_is_refused_in_words() {
         (Method::GET, "/sheets/999"),
         (Method::GET, "/sheets/none"),
         (Method::GET, "/sheets/999/export"),
+        (Method::GET, "/sheets/999/report.pdf"),
     ] {
         service.admin(method, path, Value::Null).await.expect(404);
     }
@@ -186,6 +198,18 @@ async fn what_is_no_sheet_or_row_is_refused_in_words() {
         row("04DE5F1EACC040", "ok"),
     );
     nowhere.await.expect(404);
+    let signed = json!({"signer": "Anna Berg", "row_count": 0});
+    let nowhere = service.admin(Method::POST, "/sheets/999/sign-off", signed);
+    nowhere.await.expect(404);
+    for body in [
+        json!({"signer": "Anna Berg"}),
+        json!({"signer": " ", "row_count": 0}),
+        json!({"signer": "a".repeat(201), "row_count": 0}),
+        json!({"signer": "Anna Berg", "row_count": -1}),
+    ] {
+        let path = format!("{sheet}/sign-off");
+        service.admin(Method::POST, &path, body).await.expect(422);
+    }
     assert_eq!(service.admin_get(&sheet).await["row_count"], 0);
 }
 
@@ -208,9 +232,9 @@ async fn an_export_is_a_csv_file_that_runs_nothing_in_a_spreadsheet() {
     );
     assert_eq!(
         answer.body,
-        "position,at,uid,tag_id,counter,verdict,reason\r\n\
-         1,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,fine\r\n\
-         2,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,'=1+1\r\n\
-         3,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,\"says \"\"no\"\", twice\nor more\"\r\n"
+        "position,at,uid,tag_id,counter,verdict,reason,reader,by\r\n\
+         1,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,fine,,Program\r\n\
+         2,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,'=1+1,,Program\r\n\
+         3,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,\"says \"\"no\"\", twice\nor more\",,Program\r\n"
     );
 }

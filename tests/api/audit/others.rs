@@ -39,6 +39,22 @@ pub(super) async fn others(driver: &mut Driver) {
     driver
         .left("patch_sheets_id", answer, "sheets.update", &sheet)
         .await;
+    let sign_off = format!("{sheet}/sign-off");
+    let answer = driver
+        .send(
+            Method::POST,
+            &format!("/{sign_off}"),
+            json!({"signer": "Anna Berg", "row_count": 1}),
+        )
+        .await;
+    driver
+        .left(
+            "post_sheets_id_sign_off",
+            answer,
+            "sheets.sign-off",
+            &sign_off,
+        )
+        .await;
 
     let labels = json!({
         "select": {"filter": {}}, "format": "csv", "label_mm": [50, 30], "allow_unproved_address": true,

@@ -39,6 +39,11 @@ group("Reader and test sheets", {
       await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
       await page.getByText("Counter gap").first().waitFor();
     },
+    "a sheet to be signed off": async (page, world) => {
+      await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
+      await page.getByRole("button", { name: "Sign off…" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
     "a new sheet": async (page) => {
       await heading(page, "sheets", "Test sheets");
       await page.getByRole("button", { name: "New sheet" }).click();
@@ -171,6 +176,29 @@ group("Reader and test sheets", {
       assert.equal((await world.api.get(`/sheets/${id}`)).closed, true);
       await page.getByRole("button", { name: "Reopen" }).click();
       await page.getByRole("button", { name: "Close sheet" }).waitFor();
+    },
+    "show the rows of others as they come, and end a sheet by a signature": async (page, world) => {
+      const id = await sheet(world);
+      await heading(page, `sheets/${id}`, "Delivery 12");
+      await page.getByText("5 of 25 tested").waitFor();
+      const row = { verdict: "bad", reason: "Scratched", reader: "Phone of Anna" };
+      await world.api.post(`/sheets/${id}/rows`, row);
+      await page.getByText("Scratched · Phone of Anna").waitFor();
+      await page.getByRole("button", { name: "Sign off…" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("6 inlays: 1 good, 1 to check, 4 bad.").waitFor();
+      await dialog.getByLabel("Your name").fill("Anna Berg");
+      await dialog.getByRole("button", { name: "Sign off", exact: true }).click();
+      await page.getByText("Signed off by Anna Berg.", { exact: true }).waitFor();
+      assert.equal(await page.getByRole("button", { name: /^(Reopen|Close sheet|Sign off…)$/ }).count(), 0);
+      const { signed_off } = await world.api.get(`/sheets/${id}`);
+      assert.equal(signed_off.signer, "Anna Berg");
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save PDF…" }).click();
+      const file = Buffer.concat(await (await (await saved).createReadStream()).toArray());
+      assert.equal(file.subarray(0, 5).toString(), "%PDF-");
+      await heading(page, "sheets", "Test sheets");
+      await page.getByRole("row").filter({ hasText: "signed off" }).waitFor();
     },
   },
 });

@@ -77,7 +77,7 @@ group("A tag's inlays", {
       await page.show(`tags/${tag.id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
       await page.getByRole("button", { name: "Encode an inlay…" }).click();
-      await page.getByRole("button", { name: "Encode", exact: true }).click();
+      await page.getByText("Place a new inlay on the reader.").waitFor();
       await desk.place("04AABBCCDDEE02", null);
       await page.getByText("Foreign key", { exact: true }).waitFor();
       await page.getByRole("button", { name: "Try keys again…" }).click();
@@ -86,6 +86,45 @@ group("A tag's inlays", {
       await page.waitForFunction(() => globalThis.host.encoded.length === 2);
       const [first, second] = await page.evaluate(() => globalThis.host.encoded);
       assert.deepEqual([first.tag_id, first.replace, second.tag_id, second.replace], [tag.id, undefined, tag.id, true]);
+    },
+    "a new tag gets its inlay in two steps, with the choices of the last one": async (page, { ui }) => {
+      const encode = {
+        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 1, id: 1, state: "rejected", reason: "not_blank" },
+        ...{ result: null, step: { at: 1, of: 33 }, doing: null, log: [] },
+      };
+      const desk = await readerHost(page, ui, { encode });
+      const create = async (name) => {
+        await page.show("tags?new=tag");
+        await page.getByRole("dialog").getByLabel("Name").fill(name);
+        await page.getByRole("button", { name: "Create", exact: true }).click();
+      };
+      await create("In two steps");
+      await page.getByRole("button", { name: "Encode an inlay", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: "Encode an inlay for In two steps" });
+      await dialog.getByText("NTAG 424 DNA, one-time URLs").waitFor();
+      // Another choice is a click away, and is the one of the next inlay.
+      await dialog.getByRole("button", { name: "Change…" }).click();
+      await dialog.getByLabel("Chip and URL").selectOption("ntag213");
+      await dialog.getByRole("button", { name: "Encode", exact: true }).click();
+      await desk.place("04AABBCCDDEE03", null);
+      await page.waitForFunction(() => globalThis.host.encoded.length === 1);
+      await desk.remove();
+      await create("The next one");
+      await page.getByRole("button", { name: "Encode an inlay", exact: true }).click();
+      await page.getByRole("dialog").getByText("NTAG 213, static URL").waitFor();
+      await desk.place("04AABBCCDDEE04", null);
+      await page.waitForFunction(() => globalThis.host.encoded.length === 2);
+      assert.equal((await page.evaluate(() => globalThis.host.encoded))[1].technology, "ntag213");
+    },
+    "a chip that is on the reader already is not encoded before a person says so": async (page, { api, ui }) => {
+      const tag = await api.post("/tags", { name: "Chip on the reader" });
+      const desk = await readerHost(page, ui);
+      await page.show(`tags/${tag.id}`);
+      await desk.place("04AABBCCDDEE05", null);
+      await page.getByRole("button", { name: "Encode an inlay", exact: true }).click();
+      await page.getByRole("dialog").getByLabel("Chip and URL").waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Encode", exact: true }).waitFor();
+      assert.deepEqual(await page.evaluate(() => globalThis.host.encoded), []);
     },
     "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
       const tag = await api.post("/tags", { name: "Edited by two" });

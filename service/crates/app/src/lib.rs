@@ -15,6 +15,7 @@
 //! | [`tag_table`] | imports and exports of tags |
 //! | [`csv_file`], [`xlsx_file`] | files for spreadsheets |
 //! | [`labels`] | labels with QR codes, for printers |
+//! | [`sheet_report`] | a test sheet as PDF |
 //! | [`inlays`] | new inlays, and their keys |
 //! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
 //!
@@ -49,6 +50,7 @@ pub mod csv_file;
 pub mod demo;
 pub mod inlays;
 pub mod labels;
+pub mod sheet_report;
 pub mod tag_table;
 pub mod visitor_data;
 pub mod xlsx_file;

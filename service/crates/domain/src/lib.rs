@@ -11,7 +11,7 @@
 //! | [`interaction`], [`trace`], [`visitor`] | a tap, its steps in words, its visitor |
 //! | [`rolling_key`], [`inventory`], [`keyring`] | keys of taps and inlays; wrapped keys |
 //! | [`report`], [`sheet`], [`submission`] | counts of taps, test sheets, sent forms |
-//! | [`webhook`], [`audit`] | events for owners' servers; the log of changes |
+//! | [`webhook`], [`audit`], [`recorder`] | events for owners' servers; the log of changes, and authors in records |
 //! | [`notification`], [`mail`] | alerts and reports for people; the mail server |
 //! | [`admin_token`], [`phone`], [`scope`], [`caller`] | tokens and staff phones, their rights, and the caller of a request |
 //! | [`resource_kind`] | the kinds of resources in the admin API, for events about their changes |
@@ -59,6 +59,7 @@ pub mod visitor;
 
 pub mod batch;
 pub mod interaction;
+pub mod recorder;
 pub mod report;
 pub mod sheet;
 pub mod submission;

@@ -8,9 +8,10 @@ use crate::batch::{Batch, BatchKind};
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::id::{ExperienceId, SheetId, TagId};
+use crate::recorder::Recorder;
 use crate::revision::{Revised, Revision};
 use crate::settings::parse_tag_url;
-use crate::text::{TEXT_MAX, text_fits};
+use crate::text::{NAME_MAX, TEXT_MAX, text_fits};
 
 /// Most rows of one sheet.
 pub const ROWS_MAX: u64 = 10_000;
@@ -88,6 +89,54 @@ pub struct Sheet {
     pub created_at: Timestamp,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
+    /// Who confirmed its rows; `null` before that. A sheet that is signed off never changes again.
+    pub signed_off: Option<SignOff>,
+}
+
+/// The confirmation of a sheet's rows by a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SignOff {
+    /// The name of the person who confirmed the rows, as it was typed.
+    pub signer: String,
+    /// The sender of the request; `null` if the service itself made it.
+    pub by: Option<Recorder>,
+    /// Time of the confirmation.
+    pub at: Timestamp,
+}
+
+/// Checks the name of the person who signs a sheet off, and removes blanks around it.
+///
+/// # Errors
+///
+/// A sentence about `signer`.
+pub fn signer(text: &str) -> Result<String, FieldError> {
+    let name = text.trim();
+    if name.is_empty() || !text_fits(name, NAME_MAX) {
+        let why = format!("A signer has a name of 1 to {NAME_MAX} characters.");
+        return Err(FieldError::of("signer", why));
+    }
+    Ok(name.to_owned())
+}
+
+/// The verdict of a row for people. A verdict of another version keeps its own name.
+pub fn verdict_title(verdict: &str) -> &str {
+    match verdict {
+        "ok" => "Good",
+        "copied_url" => "Copied URL",
+        "unreadable" => "Unreadable",
+        "locked" => "Locked",
+        "not_locked" => "Not locked",
+        "duplicate" => "Duplicate",
+        "wrong_url" => "Wrong URL",
+        "wrong_tag" => "Wrong tag",
+        "wrong_chip" => "Wrong chip",
+        "wrong_experience" => "Wrong experience",
+        "not_verified" => "Not verified",
+        "not_comparable" => "Not comparable",
+        "counter_gap" => "Counter gap",
+        "bad" => "Bad",
+        other => other,
+    }
 }
 
 /// The result of one inlay.
@@ -113,6 +162,10 @@ pub struct RowFields {
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub reason: String,
+    /// The name of the reader or of the phone that read the inlay, if it is known.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    pub reader: Option<String>,
 }
 
 impl RowFields {
@@ -139,6 +192,15 @@ impl RowFields {
             let why = format!("A reason has at most {TEXT_MAX} characters, and no NUL character.");
             return Err(FieldError::of("reason", why));
         }
+        if self
+            .reader
+            .as_ref()
+            .is_some_and(|name| !text_fits(name, NAME_MAX))
+        {
+            let why =
+                format!("A reader's name has at most {NAME_MAX} characters, and no NUL character.");
+            return Err(FieldError::of("reader", why));
+        }
         Ok(self)
     }
 }
@@ -150,6 +212,8 @@ pub struct SheetRow {
     pub position: u64,
     /// When it was recorded.
     pub at: Timestamp,
+    /// The sender of the request that recorded it; `null` if the service itself recorded it.
+    pub by: Option<Recorder>,
     /// Result that was recorded for the inlay.
     #[serde(flatten)]
     pub fields: RowFields,

@@ -12,6 +12,7 @@
 //! | `drawing` | one label, ready for every format |
 //! | `printer` | the file with all labels, piece by piece |
 //! | `pdf`, `svg`, `raster`, `zpl` | the formats |
+//! | `report` | a PDF with a table, such as the result of a test sheet |
 //! | `volumes`, `archive` | how labels are split into PDFs, and the ZIP of files |
 //! | `png_file` | pixels as a PNG, also of other pictures than labels |
 
@@ -27,6 +28,7 @@ mod png_file;
 mod print_error;
 mod printer;
 mod raster;
+mod report;
 mod sheet;
 mod svg;
 mod volumes;
@@ -38,4 +40,5 @@ pub use lettering::Lettering;
 pub use png_file::png_of;
 pub use print_error::PrintError;
 pub use printer::{Printer, Survey};
+pub use report::{Column, Report};
 pub use sheet::{PageSize, Place, Sheet};

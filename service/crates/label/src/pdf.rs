@@ -23,7 +23,7 @@ use crate::lettering::{Glyph, Lettering};
 use crate::print_error::PrintError;
 
 /// Points in a millimetre.
-const POINTS: f64 = 72.0 / 25.4;
+pub(crate) const POINTS: f64 = 72.0 / 25.4;
 
 /// A PDF that is being written.
 pub(crate) struct Pdf {
@@ -140,7 +140,8 @@ fn draw_code(surface: &mut Surface<'_>, drawing: &Drawing) {
     }
 }
 
-fn draw_line(
+/// Draws a line of text on a page whose unit is a millimetre.
+pub(crate) fn draw_line(
     surface: &mut Surface<'_>,
     fonts: &mut HashMap<ID, Option<Font>>,
     lettering: &mut Lettering,
@@ -180,6 +181,6 @@ fn krilla_glyph(glyph: &Glyph) -> KrillaGlyph {
     clippy::cast_possible_truncation,
     reason = "lengths on a page are far within f32"
 )]
-const fn small(length: f64) -> f32 {
+pub(crate) const fn small(length: f64) -> f32 {
     length as f32
 }

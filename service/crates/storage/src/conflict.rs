@@ -317,6 +317,12 @@ pub enum InUse {
     /// The encoding sheet has the maximum number of rows.
     #[error("The sheet has {ROWS_MAX} rows and takes no more. Begin another.")]
     Full,
+    /// The sheet is signed off.
+    #[error("The sheet is signed off: neither it nor its rows change any more.")]
+    SignedOff,
+    /// The sheet has this many rows, and its signer saw another number.
+    #[error("The sheet has {} by now. Look at it again, then sign it off.", counted(*.0, "row"))]
+    OtherRows(u64),
     /// The encoding run is closed.
     #[error("The run is closed. It encodes again once it is opened.")]
     RunClosed,

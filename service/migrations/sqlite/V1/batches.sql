@@ -6,7 +6,8 @@ CREATE TABLE sheets (
     expected   TEXT NOT NULL, -- JSON
     planned    INTEGER,
     created_at INTEGER NOT NULL,
-    closed_at  INTEGER
+    closed_at  INTEGER,
+    signed_off TEXT -- JSON; NULL: its rows may change
 );
 
 CREATE TABLE sheet_rows (
@@ -14,6 +15,7 @@ CREATE TABLE sheet_rows (
     position INTEGER NOT NULL, -- from 1
     at       INTEGER NOT NULL,
     row      TEXT NOT NULL,    -- JSON
+    recorder TEXT,             -- JSON; NULL: the service
     PRIMARY KEY (sheet_id, position)
 ) WITHOUT ROWID;
 

@@ -2,7 +2,7 @@
 // service.
 
 import type { Encoding, MacFrom, Mirror, Technology, UrlTemplate } from "../api/types";
-import { isEncodable as isWritten, usualChip } from "../inlays/technologies";
+import { chipName, chipWords, isEncodable as isWritten, usualChip } from "../inlays/technologies";
 import { technologies } from "../inlays/technologies.svelte";
 import { uidOfChip } from "../inlays/uid";
 
@@ -44,6 +44,12 @@ export const isReady = ({ lrp }: EncodingForm, template: Pick<UrlTemplate, "mode
 /** The chip that a form is for. */
 export const chipOf = ({ choice }: EncodingForm, template: Pick<UrlTemplate, "technology"> | null): Technology =>
   template?.technology ?? (choice as Technology);
+
+/** The chip and the URL of a form in words: "NTAG 424 DNA, one-time URLs". */
+export const choiceWords = (form: EncodingForm, template: Pick<UrlTemplate, "name" | "technology" | "mode"> | null): string =>
+  template
+    ? `${template.name} (${chipWords(template.technology, template.mode)})`
+    : `${chipName(chipOf(form, null))}, ${form.choice === usualChip ? "one-time URLs" : "static URL"}`;
 
 /** The members of a new encoding, and of the plan of a run. */
 export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null) {

@@ -9,6 +9,7 @@ import Palette from "@lucide/svelte/icons/palette";
 import PanelsTopLeft from "@lucide/svelte/icons/panels-top-left";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
 import Server from "@lucide/svelte/icons/server";
+import Smartphone from "@lucide/svelte/icons/smartphone";
 import Ticket from "@lucide/svelte/icons/ticket";
 import Unplug from "@lucide/svelte/icons/unplug";
 import Webhook from "@lucide/svelte/icons/webhook";
@@ -21,6 +22,7 @@ export const icons: Record<(typeof parts)[number][0], typeof Archive> = {
   webhooks: Webhook,
   notifications: Bell,
   tokens: Ticket,
+  phones: Smartphone,
   keys: KeyRound,
   audit: ScrollText,
   connections: Unplug,

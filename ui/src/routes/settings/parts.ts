@@ -12,6 +12,7 @@ export const parts = [
   ["webhooks", "Webhooks", "Service"],
   ["notifications", "Notifications", "Service"],
   ["tokens", "Tokens", "Access"],
+  ["phones", "Phones", "Access"],
   ["keys", "Master keys", "Access"],
   ["audit", "Audit log", "Access"],
   ["connections", "Connections", "This computer"],
@@ -26,7 +27,7 @@ export type Part = (typeof parts)[number][0];
 export function offersPart(part: Part): boolean {
   if (part === "keys") return rights.may("read") && !rights.limited;
   if (part === "webhooks") return rights.may("webhooks");
-  if (["service", "visitors", "notifications", "tokens", "audit", "backup"].includes(part)) return rights.may("admin");
+  if (["service", "visitors", "notifications", "tokens", "phones", "audit", "backup"].includes(part)) return rights.may("admin");
   return true;
 }
 

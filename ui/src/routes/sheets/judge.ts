@@ -25,7 +25,9 @@ export type VerdictName =
   | "wrong_experience"
   | "not_verified"
   | "not_comparable"
-  | "counter_gap";
+  | "counter_gap"
+  // By a person at a phone.
+  | "bad";
 
 export interface Verdict {
   name: VerdictName;
@@ -50,6 +52,7 @@ export const titles: Record<VerdictName, string> = {
   not_verified: "Not verified",
   not_comparable: "Not comparable",
   counter_gap: "Counter gap",
+  bad: "Bad",
 };
 
 /** Its colour and sound. An unknown verdict of another version counts as a warning. */
@@ -60,8 +63,9 @@ export function toneOf(verdict: string): Exclude<Tone, "again"> {
 }
 
 /** The rows of a sheet for its table, newest first; `names` are those of tags, by id. */
-export const resultsOf = (rows: readonly SheetRow[], names: Record<number, string>): Result[] =>
-  [...rows].reverse().map(({ position, verdict, uid, tag_id, counter, reason, at }) => ({
+export function resultsOf(rows: readonly SheetRow[], names: Record<number, string>): Result[] {
+  const several = new Set(rows.map(({ reader }) => reader)).size > 1;
+  return [...rows].reverse().map(({ position, verdict, uid, tag_id, counter, reason, at, reader }) => ({
     key: position,
     number: position,
     tone: toneOf(verdict),
@@ -71,7 +75,9 @@ export const resultsOf = (rows: readonly SheetRow[], names: Record<number, strin
     counter,
     reason,
     at,
+    reader: several ? reader : null,
   }));
+}
 
 /** The numbers of good rows, warnings and bad rows. */
 export function sumOf(rows: SheetRow[]): { good: number; warn: number; bad: number } {

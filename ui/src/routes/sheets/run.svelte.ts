@@ -2,10 +2,12 @@
 // stores the rows, so a restart continues where the last run ended.
 
 import { wordsOf } from "../../lib/api/problem";
+import { atMostEvery } from "../../lib/api/atMostEvery";
 import { get, getVersion, patchVersion, post } from "../../lib/api/client";
+import { follow } from "../../lib/api/following";
 import type { Experience, RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
 import { experiences } from "../../lib/stores/names";
-import type { Insertion } from "../../lib/reader/readers.svelte";
+import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { unlessSwitched } from "../../lib/api/connection.svelte";
 import { settings } from "../../lib/stores/settings";
 import { play } from "../../lib/ui/sound";
@@ -15,6 +17,8 @@ import { judgeCopy, judgeLock, judgeReading, judgeRepeat, judgeTag, judgeTap, mu
 
 /** Most rows whose tags' names are loaded, because each name is a request. */
 const NAMED = 60;
+/** The pause before the sheet is loaded again, in milliseconds: each inlay is a change. */
+const PAUSE_MS = 300;
 
 export class Run {
   sheet = $state.raw<WholeSheet | null>(null);
@@ -52,6 +56,13 @@ export class Run {
     );
   }
 
+  /** Adds a row, unless the sheet was loaded with it in the meantime. */
+  #add(row: SheetRow): void {
+    const sheet = this.sheet;
+    if (!sheet || sheet.rows.some(({ position }) => position === row.position)) return;
+    this.sheet = { ...sheet, rows: [...sheet.rows, row], row_count: row.position };
+  }
+
   get complete(): boolean {
     const planned = this.sheet?.planned ?? null;
     return planned !== null && (this.sheet?.rows.length ?? 0) >= planned;
@@ -61,6 +72,22 @@ export class Run {
     // The last verdict is about another inlay.
     this.last = null;
     this.#turn = this.#turn.then(unlessSwitched(() => this.#test(reading)));
+  }
+
+  /** Follows the rows that other readers and phones add, and the end of the sheet; for `$effect`. */
+  follow(): () => void {
+    const again = atMostEvery(PAUSE_MS, () => this.load().catch(() => undefined));
+    return follow("/sheets", () => ({ id: this.id }), again);
+  }
+
+  /**
+   * Closes the sheet for good. The service refuses if it has other rows by now than those that are
+   * shown.
+   */
+  async signOff(signer: string): Promise<void> {
+    await post("/sheets/{id}/sign-off", { signer, row_count: this.sheet?.rows.length ?? 0 }, { id: this.id });
+    this.last = this.hint = null;
+    await this.load();
   }
 
   /**
@@ -88,9 +115,10 @@ export class Run {
     this.working = true;
     try {
       const [verdict, found] = await judge(reading, sheet, this.#known);
-      const fields: RowFields = { ...found, verdict: verdict.name, reason: verdict.reason };
+      const reader = readers.readerOf(reading.insertion);
+      const fields: RowFields = { ...found, verdict: verdict.name, reason: verdict.reason, reader };
       const row = await post("/sheets/{id}/rows", fields, { id: this.id });
-      this.sheet = { ...sheet, rows: [...sheet.rows, row], row_count: row.position };
+      this.#add(row);
       this.last = { ...verdict, row, insertion: reading.insertion };
       void this.#learn([row]);
       play(toneOf(verdict.name));

@@ -11,7 +11,7 @@ use domain::id::{ExperienceId, SheetId, TagId};
 use domain::inventory::InlayFields;
 use domain::phone::Phone;
 use domain::scope::Scope;
-use domain::sheet::SheetRow;
+use domain::sheet::{RowFields, SheetRow};
 use domain::tag::{PropertyClass, PropertyKey, TagFields, check_value};
 use domain::trace::TracedInteraction;
 use storage::{StorageError, TagKey};
@@ -164,14 +164,10 @@ pub async fn act(
             let verdict = match (good, tap.interaction.verdict.tag_verified()) {
                 (true, _) => "ok",
                 (false, Some(false)) => "not_verified",
-                (false, _) => "rejected",
+                (false, _) => "bad",
             };
-            let reason = if note.is_empty() {
-                phone.name.clone()
-            } else {
-                format!("{}: {note}", phone.name)
-            };
-            add_row(service, tap, sheet, (verdict, reason)).await
+            let row = open_sheet::fields(phone, tap, verdict, note);
+            add_row(service, tap, sheet, row).await
         }
         Action::Experience(experience) => assign(service, tap, experience).await,
         Action::Value { key, value } => set_value(service, tap, key, value).await,
@@ -190,12 +186,12 @@ async fn add_row(
     service: &Service,
     tap: &TracedInteraction,
     sheet: SheetId,
-    (verdict, reason): (&str, String),
+    row: RowFields,
 ) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
         return refused("A phone that is limited to groups has no test sheets.");
     }
-    let row = match open_sheet::fields(tap, verdict, reason).validated() {
+    let row = match row.validated() {
         Ok(row) => row,
         Err(FieldError { message, .. }) => return refused(message),
     };

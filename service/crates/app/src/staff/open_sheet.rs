@@ -2,6 +2,7 @@
 
 use crate::service::Service;
 use domain::id::SheetId;
+use domain::phone::Phone;
 use domain::sheet::{RowFields, Sheet, SheetRow};
 use domain::trace::TracedInteraction;
 use storage::StorageError;
@@ -27,24 +28,35 @@ pub(super) async fn row_before(
     tap: &TracedInteraction,
 ) -> Result<Option<SheetRow>, StorageError> {
     let rows = service.storage.sheet_rows(sheet).await?.unwrap_or_default();
-    let of_tap = fields(tap, "", String::new());
-    let same = |row: &SheetRow| match (&row.fields.uid, &of_tap.uid) {
+    let (uid, tag) = (uid(tap), tap.interaction.tag_id);
+    let same = |row: &SheetRow| match (&row.fields.uid, &uid) {
         (Some(one), Some(other)) => one == other,
-        _ => of_tap.tag_id.is_some() && row.fields.tag_id == of_tap.tag_id,
+        _ => tag.is_some() && row.fields.tag_id == tag,
     };
     Ok(rows.into_iter().rfind(same))
 }
 
-/// A row about this tap.
-pub(super) fn fields(tap: &TracedInteraction, verdict: &str, reason: String) -> RowFields {
+/// A row about this tap, which the phone read.
+pub(super) fn fields(
+    phone: &Phone,
+    tap: &TracedInteraction,
+    verdict: &str,
+    reason: String,
+) -> RowFields {
     let verdict_of_tap = tap.interaction.verdict;
-    let uid = tap.inlay.map(|inlay| inlay.uid);
-    let uid = uid.or_else(|| verdict_of_tap.other_uid());
     RowFields {
-        uid: uid.map(|uid| uid.to_string()),
+        uid: uid(tap),
         tag_id: tap.interaction.tag_id,
         counter: verdict_of_tap.counters().0,
         verdict: verdict.to_owned(),
         reason,
+        reader: Some(phone.name.clone()),
     }
+}
+
+/// The UID in the code, in hexadecimal.
+fn uid(tap: &TracedInteraction) -> Option<String> {
+    let uid = tap.inlay.map(|inlay| inlay.uid);
+    let uid = uid.or_else(|| tap.interaction.verdict.other_uid());
+    uid.map(|uid| uid.to_string())
 }

@@ -67,6 +67,8 @@ pub(crate) enum Code {
     SheetClosed,
     /// The sheet has the maximum number of rows.
     SheetFull,
+    /// The sheet is signed off, so that it and its rows are fixed.
+    SheetSignedOff,
     /// The encoding run is closed.
     RunClosed,
     /// The encoding run has no tags left.
@@ -83,7 +85,8 @@ pub(crate) enum Code {
     NoMirror,
     /// The tags have more different property keys than a table can have columns.
     TooManyKeys,
-    /// The number of selected tags is not `expected_count`.
+    /// The number of selected tags is not `expected_count`, or a sheet has another number of rows
+    /// than its signer saw.
     CountChanged,
     /// A command line argument or an environment variable fixes the setting.
     SettingFixed,
@@ -150,6 +153,7 @@ impl Code {
             | Self::InUse
             | Self::SheetClosed
             | Self::SheetFull
+            | Self::SheetSignedOff
             | Self::RunClosed
             | Self::RunFull
             | Self::NotSavable
@@ -210,6 +214,8 @@ impl From<&Conflict> for Code {
             Conflict::Invalid(_) => Self::Invalid,
             Conflict::InUse(InUse::Closed) => Self::SheetClosed,
             Conflict::InUse(InUse::Full) => Self::SheetFull,
+            Conflict::InUse(InUse::SignedOff) => Self::SheetSignedOff,
+            Conflict::InUse(InUse::OtherRows(_)) => Self::CountChanged,
             Conflict::InUse(InUse::RunClosed) => Self::RunClosed,
             Conflict::InUse(InUse::RunFull) => Self::RunFull,
             Conflict::InUse(InUse::NotSavable(_)) => Self::NotSavable,

@@ -18,6 +18,7 @@ pub(super) static TABLES: &[Table] = &[
             column("planned", Integer),
             column("created_at", Integer),
             column("closed_at", Integer),
+            column("signed_off", Text),
         ],
     )
     .numbered(),
@@ -31,6 +32,7 @@ pub(super) static TABLES: &[Table] = &[
             column("position", Integer),
             column("at", Integer),
             column("row", Text),
+            column("recorder", Text),
         ],
     ),
     Table::new(

@@ -280,7 +280,8 @@ pub(crate) fn next(
     row
 }
 
-fn actor(actor: &Actor) -> (String, Option<String>) {
+/// The form of an actor in a row, with the name of its token.
+pub(super) fn actor(actor: &Actor) -> (String, Option<String>) {
     match actor {
         Actor::Token(id, name) => (format!("token:{id}"), Some(name.clone())),
         Actor::Phone(id, name) => (format!("phone:{id}"), Some(name.clone())),

@@ -1,11 +1,16 @@
 //! Test sheets of the reader: their SQL.
 
-use super::{Query, Transaction, batches};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::{Query, Transaction, audit, batches};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, InUse, SheetEdit, StorageError};
 use domain::audit::Note;
 use domain::id::SheetId;
-use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
+use domain::recorder::Recorder;
+use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow, SignOff};
 
 /// The operations on test sheets.
 impl Access {
@@ -53,7 +58,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// The error of `edit`.
+    /// The error of `edit`, and [`InUse::SignedOff`](crate::InUse::SignedOff).
     pub async fn edit_sheet(
         &self,
         id: SheetId,
@@ -65,18 +70,44 @@ impl Access {
         .await
     }
 
+    /// Closes a sheet for good: `signer` confirms its rows. `row_count` is the number of rows that
+    /// the signer saw.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::SignedOff`](crate::InUse::SignedOff) and
+    /// [`InUse::OtherRows`](crate::InUse::OtherRows).
+    pub async fn sign_off_sheet(
+        &self,
+        id: SheetId,
+        signer: String,
+        row_count: u64,
+    ) -> Result<Option<Sheet>, StorageError> {
+        let by = self.recorder();
+        self.change(
+            "sign_off_sheet",
+            (id, signer, row_count, by),
+            |tx, (id, signer, row_count, by)| {
+                Box::pin(sign_off(tx, *id, (signer, by.as_ref()), *row_count))
+            },
+        )
+        .await
+    }
+
     /// Appends a row to an open sheet.
     ///
     /// # Errors
     ///
-    /// [`InUse::Closed`](crate::InUse::Closed) and [`InUse::Full`](crate::InUse::Full).
+    /// [`InUse::Closed`](crate::InUse::Closed), [`InUse::Full`](crate::InUse::Full) and
+    /// [`InUse::SignedOff`](crate::InUse::SignedOff).
     pub async fn append_sheet_row(
         &self,
         id: SheetId,
         row: RowFields,
     ) -> Result<Option<SheetRow>, StorageError> {
-        self.change("append_sheet_row", (id, row), |tx, (id, row)| {
-            Box::pin(append(tx, *id, row))
+        let by = self.recorder();
+        self.change("append_sheet_row", (id, row, by), |tx, (id, row, by)| {
+            Box::pin(append(tx, *id, row, by.as_ref()))
         })
         .await
     }
@@ -86,10 +117,16 @@ impl Access {
         self.read("sheet_rows", id, |db, id| Box::pin(rows(db, *id)))
             .await
     }
+
+    /// The sender of the request, for records.
+    fn recorder(&self) -> Option<Recorder> {
+        let (actor, name) = audit::actor(&self.caller()?.actor);
+        Some(Recorder::of_actor(&actor, name))
+    }
 }
 
 /// Rows are never removed, so the highest position is the number of rows.
-const SELECT: &str = "SELECT s.id, s.name, s.planned, s.created_at, s.closed_at, s.expected, \
+const SELECT: &str = "SELECT s.id, s.name, s.planned, s.created_at, s.closed_at, s.expected, s.signed_off, \
         (SELECT coalesce(max(position), 0) FROM sheet_rows WHERE sheet_id = s.id) \
     FROM sheets s";
 
@@ -100,10 +137,21 @@ fn read(mut row: Row) -> Result<Sheet, StorageError> {
         id,
         fields,
         expected: row.json("sheet")?,
+        signed_off: optional(row.take()?)?,
         row_count: row.take()?,
         created_at,
         closed_at,
     })
+}
+
+/// Parses a column with JSON that can be empty.
+fn optional<T: DeserializeOwned>(json: Option<String>) -> Result<Option<T>, StorageError> {
+    let parsed = json.map(|json| serde_json::from_str(&json)).transpose();
+    parsed.map_err(|_| unreadable("sheet"))
+}
+
+fn written(value: &impl Serialize) -> Result<String, StorageError> {
+    serde_json::to_string(value).map_err(|_| unreadable("sheet"))
 }
 
 async fn sheet(db: &mut dyn Query, id: SheetId) -> Result<Option<Sheet>, StorageError> {
@@ -130,7 +178,7 @@ async fn insert(
     fields: &SheetFields,
     expected: &Expected,
 ) -> Result<Sheet, StorageError> {
-    let expected = serde_json::to_string(expected).map_err(|_| unreadable("sheet"))?;
+    let expected = written(expected)?;
     let id: SheetId = batches::insert(tx, "sheets", fields, ("expected", expected)).await?;
     tx.note(Note::created(format!("sheets/{id}"), fields));
     let stored = sheet(tx, id).await?;
@@ -146,8 +194,43 @@ async fn edit(
         return Ok(None);
     };
     let fields = edit(before.fields.clone())?;
+    if before.signed_off.is_some() && fields != before.fields {
+        return Err(InUse::SignedOff.into());
+    }
     let stored = (&before.fields, before.closed_at);
     batches::update(tx, "sheets", id, stored, &fields).await?;
+    sheet(tx, id).await
+}
+
+async fn sign_off(
+    tx: &mut dyn Transaction,
+    id: SheetId,
+    (signer, by): (&str, Option<&Recorder>),
+    row_count: u64,
+) -> Result<Option<Sheet>, StorageError> {
+    let Some(before) = sheet(tx, id).await? else {
+        return Ok(None);
+    };
+    if before.signed_off.is_some() {
+        return Err(InUse::SignedOff.into());
+    }
+    if before.row_count != row_count {
+        return Err(InUse::OtherRows(before.row_count).into());
+    }
+    let now = tx.now();
+    let signed_off = SignOff {
+        signer: signer.to_owned(),
+        by: by.cloned(),
+        at: now,
+    };
+    tx.note(Note::done(
+        &json!({"signer": signer, "row_count": row_count}),
+    ));
+    tx.execute(
+        "UPDATE sheets SET signed_off = ?2, closed_at = coalesce(closed_at, ?3) WHERE id = ?1",
+        &values![id, written(&signed_off)?, now],
+    )
+    .await?;
     sheet(tx, id).await
 }
 
@@ -155,10 +238,15 @@ async fn append(
     tx: &mut dyn Transaction,
     id: SheetId,
     fields: &RowFields,
+    by: Option<&Recorder>,
 ) -> Result<Option<SheetRow>, StorageError> {
     let Some(sheet) = sheet(tx, id).await? else {
         return Ok(None);
     };
+    // A sheet that is signed off is closed, too, but is not opened again.
+    if sheet.signed_off.is_some() {
+        return Err(InUse::SignedOff.into());
+    }
     if sheet.fields.closed {
         return Err(InUse::Closed.into());
     }
@@ -168,12 +256,13 @@ async fn append(
     let row = SheetRow {
         position: sheet.row_count + 1,
         at: tx.now(),
+        by: by.cloned(),
         fields: fields.clone(),
     };
-    let json = serde_json::to_string(fields).map_err(|_| unreadable("sheet"))?;
+    let recorder = by.map(written).transpose()?;
     tx.execute(
-        "INSERT INTO sheet_rows (sheet_id, position, at, row) VALUES (?1, ?2, ?3, ?4)",
-        &values![id, row.position, row.at, json],
+        "INSERT INTO sheet_rows (sheet_id, position, at, row, recorder) VALUES (?1, ?2, ?3, ?4, ?5)",
+        &values![id, row.position, row.at, written(fields)?, recorder],
     )
     .await?;
     Ok(Some(row))
@@ -183,12 +272,14 @@ async fn rows(db: &mut dyn Query, id: SheetId) -> Result<Option<Vec<SheetRow>>, 
     if sheet(db, id).await?.is_none() {
         return Ok(None);
     }
-    let sql = "SELECT position, at, row FROM sheet_rows WHERE sheet_id = ?1 ORDER BY position";
+    let sql =
+        "SELECT position, at, recorder, row FROM sheet_rows WHERE sheet_id = ?1 ORDER BY position";
     let found = db.query(sql, &values![id]).await?;
     let rows = found.into_iter().map(|mut row| {
         Ok(SheetRow {
             position: row.take()?,
             at: row.take()?,
+            by: optional(row.take()?)?,
             fields: row.json("row")?,
         })
     });

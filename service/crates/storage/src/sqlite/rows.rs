@@ -20,8 +20,10 @@ use domain::interaction::{Change, Reason, Tech, UpdateFault};
 use domain::mail::MailFields;
 use domain::notification::NotificationFields;
 use domain::phone::PhoneCookies;
+use domain::recorder::Recorder;
 use domain::scope::Scope;
 use domain::settings::Overrides;
+use domain::sheet::SignOff;
 use domain::tag::{Properties, PropertyClass, PropertyKey, Slug, Status};
 use domain::tag_url::{self, TagUrlCheck};
 use domain::visitor::OperatingSystem;
@@ -209,7 +211,9 @@ const READERS: &[(&str, &str, Reads)] = &[
         UpdateFault::parse(text).is_some()
     }),
     ("sheets", "expected", json::<IgnoredAny>),
+    ("sheets", "signed_off", json::<SignOff>),
     ("sheet_rows", "row", json::<IgnoredAny>),
+    ("sheet_rows", "recorder", json::<Recorder>),
     ("import_rows", "row", json::<IgnoredAny>),
     ("import_rows", "inlay", json::<IgnoredAny>),
     ("chips", "refused", json::<IgnoredAny>),

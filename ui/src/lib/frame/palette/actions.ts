@@ -62,6 +62,14 @@ const others: Action[] = [
     query: { edit: "new" },
   },
   { name: "New token", needs: "admin", screen: "settings", selected: "tokens", query: { new: "token" } },
+  {
+    name: "Pair a phone",
+    words: "staff mobile smartphone field app",
+    needs: "admin",
+    screen: "settings",
+    selected: "phones",
+    query: { new: "phone" },
+  },
   { name: "Move in from another service", words: "bring migrate import switch provider", needs: "keys", screen: "move", whole: true },
 ];
 

@@ -41,6 +41,7 @@ export const subjects = [
   "notifications",
   "mail",
   "tokens",
+  "phones",
   "settings",
   "backup",
   "simulator",

@@ -11,6 +11,7 @@ use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid, NotFound};
 use crate::schema::Binary;
 use domain::id::SheetId;
+use domain::recorder::Recorder;
 use domain::sheet::SheetRow;
 use domain::tag::cell::encode;
 
@@ -38,16 +39,23 @@ pub(crate) async fn export(
     Ok(file.answer("Test sheet", &format!("sheet-{id}"), csv))
 }
 
+/// The cell of a text that a spreadsheet must not run.
+fn safe(text: &str) -> String {
+    let text = Some(text).filter(|text| !text.is_empty());
+    encode(text.map(Cow::Borrowed)).into_owned()
+}
+
 fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
     let mut csv = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
     csv.write_record([
-        "position", "at", "uid", "tag_id", "counter", "verdict", "reason",
+        "position", "at", "uid", "tag_id", "counter", "verdict", "reason", "reader", "by",
     ])?;
     for SheetRow {
         position,
         at,
+        by,
         fields,
     } in rows
     {
@@ -60,11 +68,9 @@ fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
                 .counter
                 .map_or_else(String::new, |counter| counter.to_string()),
             &fields.verdict,
-            &encode(
-                Some(&*fields.reason)
-                    .filter(|text| !text.is_empty())
-                    .map(Cow::Borrowed),
-            ),
+            &safe(&fields.reason),
+            &safe(fields.reader.as_deref().unwrap_or_default()),
+            &safe(by.as_ref().map_or("", Recorder::words)),
         ])?;
     }
     csv.into_inner().map_err(|error| error.into_error().into())

@@ -4,7 +4,7 @@ use crate::admin::Asked;
 use crate::admin::extract::body::{Partial, Patch};
 use crate::admin::extract::edited::{Edited, IfMatch, unless_changed};
 use crate::admin::extract::path::Id;
-use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
+use crate::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written};
 use domain::id::SheetId;
 use domain::sheet::{Sheet, SheetFields};
 
@@ -13,11 +13,12 @@ type SheetPatch = Partial<SheetFields>;
 
 /// Change a test sheet
 ///
-/// A merge patch (RFC 7396). `"closed": true` closes the sheet, `false` opens it again.
+/// A merge patch (RFC 7396). `"closed": true` closes the sheet, `false` opens it again. A sheet
+/// that is signed off does not change any more.
 #[utoipa::path(
     patch, path = "/sheets/{id}", tag = "sheets", params(("id" = SheetId, Path)),
     request_body(content = SheetPatch, content_type = "application/merge-patch+json"),
-    responses((status = OK, body = Sheet), NotFound, ChangedMeanwhile, BadBody, Written, Common)
+    responses((status = OK, body = Sheet), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
     Asked(service): Asked,
