@@ -62,6 +62,13 @@ fn is_staff(interaction: &Interaction) -> bool {
 }
 
 /// Whether a form with this token comes from the page of this tap on this phone, and is fresh.
-pub fn is_form_of(service: &Service, phone: &Phone, tap: &TracedInteraction, token: &str) -> bool {
-    form_token::holds(service, phone.id, &tap.interaction, token)
+pub async fn is_form_of(
+    service: &Service,
+    phone: &Phone,
+    tap: &TracedInteraction,
+    token: &str,
+) -> Result<bool, StorageError> {
+    let now = service.storage.now().await?;
+    let of = (phone.id, &tap.interaction);
+    Ok(form_token::holds(service, of, token, now))
 }

@@ -7,12 +7,12 @@ use utoipa::ToSchema;
 /// deleted later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Recorder {
-    /// `token` for a stored token. For the installation's own token: `desktop`, `encoder`,
-    /// `command_line`, or `installation` for any other program.
+    /// `token` for a stored token, `phone` for a staff phone. For the installation's own token:
+    /// `desktop`, `encoder`, `command_line`, or `installation` for any other program.
     pub kind: String,
-    /// The id of the stored token. It may have been deleted since.
+    /// The id of the stored token or of the phone. It may have been deleted since.
     pub id: Option<i64>,
-    /// The name that the stored token had at that time.
+    /// The name that the stored token or the phone had at that time.
     pub name: Option<String>,
 }
 

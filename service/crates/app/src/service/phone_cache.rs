@@ -6,7 +6,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::kept::Kept;
 use domain::admin_token::TokenHash;
-use domain::clock::Timestamp;
 use domain::phone::{Phone, PhoneState};
 use storage::{Access, CachedPart, StorageError};
 
@@ -29,17 +28,20 @@ impl PhoneCache {
     }
 
     /// The phone whose cookie has the secret with this hash. `None` if there is none, or it has
-    /// expired by `now`.
-    pub async fn by_secret(
-        &self,
-        secret: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<Arc<Phone>>, StorageError> {
+    /// expired by the database's time.
+    pub async fn by_secret(&self, secret: TokenHash) -> Result<Option<Arc<Phone>>, StorageError> {
         let phones = self.current().await?;
         // The lookup uses the hash, so its timing can only reveal a hash that the attacker chose.
-        let found = phones.get(&secret);
-        let active = found.filter(|phone| phone.state(now) == PhoneState::Active);
-        Ok(active.cloned())
+        let Some(phone) = phones.get(&secret) else {
+            return Ok(None);
+        };
+        if phone.expires_at.is_some() {
+            let now = self.storage.now().await?;
+            if phone.state(now) == PhoneState::Expired {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Arc::clone(phone)))
     }
 
     async fn current(&self) -> Result<Arc<Phones>, StorageError> {

@@ -10,21 +10,26 @@ use domain::interaction::Interaction;
 const LIFETIME: Millis = Millis::hours(1);
 
 /// A token for the forms on the page of this tap on this phone.
-pub(super) fn of(service: &Service, phone: PhoneId, tap: &Interaction) -> String {
-    let end = service.clock.now().plus(LIFETIME);
+pub(super) fn of(service: &Service, phone: PhoneId, tap: &Interaction, now: Timestamp) -> String {
+    let end = now.plus(LIFETIME);
     let proof = service.staff_forms.of(&text(phone, tap, end));
     format!("{}.{proof}", end.millis())
 }
 
 /// Whether it is such a token, and has not expired.
-pub(super) fn holds(service: &Service, phone: PhoneId, tap: &Interaction, token: &str) -> bool {
+pub(super) fn holds(
+    service: &Service,
+    (phone, tap): (PhoneId, &Interaction),
+    token: &str,
+    now: Timestamp,
+) -> bool {
     let Some((end, proof)) = token.split_once('.') else {
         return false;
     };
     let Ok(end) = end.parse().map(Timestamp::from_millis) else {
         return false;
     };
-    service.clock.now() < end && service.staff_forms.holds(&text(phone, tap, end), proof)
+    now < end && service.staff_forms.holds(&text(phone, tap, end), proof)
 }
 
 /// The text that a token proves.

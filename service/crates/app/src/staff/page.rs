@@ -71,6 +71,7 @@ pub async fn page(
     nonce: &str,
 ) -> Result<String, TapError> {
     let contents = Contents::read(service, phone, tap).await?;
+    let now = service.storage.now().await?;
     let title = tap.tag.as_ref().map(|tag| tag.tag_name.clone());
     let title = title.unwrap_or_else(|| "No tag".to_owned());
     let (tone, verdict) = verdict_of(tap);
@@ -84,7 +85,7 @@ pub async fn page(
         verdict,
         reason: reason_of(tap),
         address: format!("/staff/taps/{}", tap.interaction.id),
-        token: form_token::of(service, phone.id, &tap.interaction),
+        token: form_token::of(service, phone.id, &tap.interaction, now),
         contents,
     };
     Ok(html.render()?)

@@ -32,8 +32,8 @@ const AT_ONCE: usize = 500;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
-    /// Only rows of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
-    /// token such as `token:3`.
+    /// Only rows of this actor: `desktop`, `encoder`, `command_line`, `installation`, a stored
+    /// token such as `token:3`, or a staff phone such as `phone:3`.
     actor: Option<String>,
     /// Only rows with this action, such as `tags.update`. `tags` selects all actions that begin
     /// with `tags.`.

@@ -55,7 +55,7 @@ pub(crate) async fn list(
         .storage
         .phones(list.after, list.and_one_more())
         .await?;
-    let now = service.clock.now();
+    let now = service.storage.now().await?;
     let phones = phones.into_iter().map(|phone| PhoneView::at(now, phone));
     Ok(Json(list.page(phones.collect(), |view| view.phone.id)))
 }
@@ -118,7 +118,7 @@ pub(crate) async fn create(
     if let Some(scope) = requester.rights().lacks(&scopes) {
         return Err(ApiError::Scope(scope));
     }
-    let now = service.clock.now();
+    let now = service.storage.now().await?;
     if new.expires_at.is_some_and(|end| end <= now) {
         let why = "A phone ends in the future.";
         return Err(ApiError::Invalid(FieldError::of("expires_at", why)));

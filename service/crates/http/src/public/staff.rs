@@ -30,7 +30,7 @@ pub(super) async fn is_tap_of_staff(
     let Some(phone) = cookie::phone(service, headers, host).await? else {
         return Ok(false);
     };
-    let now = service.clock.now();
+    let now = service.storage.now().await?;
     if let Err(error) = service.storage.note_phone_use(phone.id, now).await {
         // Reading must work while the disk is full.
         tracing::debug!("the use of a phone could not be noted: {error}");

@@ -151,7 +151,7 @@ async fn pair_at(
         links: &links,
     };
     let mut response = answer(service, StatusCode::OK, &page)?;
-    let (end, now) = (paired.phone.expires_at, service.clock.now());
+    let (end, now) = (paired.phone.expires_at, service.storage.now().await?);
     if let Some(cookie) = cookie::header_of(&secret, is_https, end, now) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

@@ -247,7 +247,7 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
         Err(other) => return Ok(other),
     };
     let token = fields.get("token").map_or("", String::as_str);
-    if !staff::is_form_of(service, &phone, &tap, token) {
+    if !staff::is_form_of(service, &phone, &tap, token).await? {
         let text = "Nothing was changed. Tap the tag again, and use the page that opens.";
         let page = pages::message(StatusCode::FORBIDDEN, "This form is too old", text);
         return Ok(refused(Operation::Update, page));
