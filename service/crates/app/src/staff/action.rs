@@ -321,12 +321,12 @@ mod tests {
         assert_eq!(of(&value), Some(expected));
         for fields in [
             &[][..],
-            &[("action", "delete")],
-            &[("action", "good")],
-            &[("action", "good"), ("sheet", "0")],
-            &[("action", "experience"), ("experience_id", "x")],
-            &[("action", "value"), ("key", "a b"), ("value", "")],
-            &[("action", "inlay")],
+            &[("action", "delete")][..],
+            &[("action", "good")][..],
+            &[("action", "good"), ("sheet", "0")][..],
+            &[("action", "experience"), ("experience_id", "x")][..],
+            &[("action", "value"), ("key", "a b"), ("value", "")][..],
+            &[("action", "inlay")][..],
         ] {
             assert_eq!(of(fields), None, "{fields:?}");
         }
