@@ -64,6 +64,16 @@ async fn a_pair_url_is_good_for_ten_minutes_and_not_after_its_phone_was_ended() 
     again.expect(404);
 }
 
+#[tokio::test]
+async fn of_two_phones_with_one_pair_url_one_is_paired() {
+    let service = TestService::start().await;
+    let path = path_of(&create(&service, &["read"], Value::Null).await);
+    let (one, other) = tokio::join!(press(&service, &path), press(&service, &path));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 404]);
+}
+
 /// Another site could give a visitor's phone the cookie of its own phone.
 #[tokio::test]
 async fn only_the_page_of_a_pair_url_pairs_a_phone() {

@@ -95,7 +95,7 @@ ids! {
     SheetId,
     /// A stored admin token.
     TokenId,
-    /// A staff phone.
+    /// A phone of staff, which the desk paired.
     PhoneId,
     /// An import of tags that is not finished.
     ImportId,

@@ -153,7 +153,7 @@ impl PhoneCookies {
 /// A phone with the hashes of its secrets. It has none before it is paired.
 #[derive(Clone, Debug)]
 pub struct PairedPhone {
-    /// The phone itself.
+    /// The phone, as the API shows it.
     pub phone: Phone,
     /// Its secrets at each host.
     pub cookies: PhoneCookies,

@@ -35,7 +35,7 @@ pub enum ResourceKind {
     MasterKeys,
     /// Notifications by mail and chat.
     Notifications,
-    /// Staff phones.
+    /// Phones of staff, and their pairing.
     Phones,
     /// The settings of the service.
     Settings,

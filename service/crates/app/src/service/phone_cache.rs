@@ -12,7 +12,7 @@ use storage::{Access, CachedPart, StorageError};
 /// The phones that were paired, by the hashes of their secrets.
 type Phones = HashMap<TokenHash, Arc<Phone>>;
 
-/// Cached staff phones.
+/// The staff phones in memory, all together.
 pub struct PhoneCache {
     storage: Access,
     phones: RwLock<Option<Kept<Phones>>>,

@@ -21,7 +21,7 @@ use storage::{StorageError, TagKey};
 pub enum Action {
     /// Adds a row about the tap to a test sheet.
     Row {
-        /// The sheet.
+        /// The sheet, which must be open.
         sheet: SheetId,
         /// Whether the person calls the inlay good.
         good: bool,
@@ -32,9 +32,9 @@ pub enum Action {
     Experience(Option<ExperienceId>),
     /// Sets a variable that the tag has.
     Value {
-        /// The variable.
+        /// The variable that gets the value.
         key: PropertyKey,
-        /// The new value.
+        /// The value, any text that a variable can have.
         value: String,
     },
     /// Moves the inlay to the tag with this slug.

@@ -158,7 +158,7 @@ struct Message<'a> {
 
 /// A page with only a message.
 pub struct PairPage<'a> {
-    /// The heading.
+    /// The heading of the page.
     pub title: &'a str,
     /// The explanation below it.
     pub text: &'a str,

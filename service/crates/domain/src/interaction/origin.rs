@@ -15,7 +15,7 @@ pub enum TapOrigin {
     Reader,
     /// The reader of a kiosk.
     Kiosk,
-    /// A staff phone.
+    /// A phone of staff, by its cookie.
     Staff,
     /// The simulator: every tap of the simulated world.
     Simulator,

@@ -21,7 +21,7 @@ use domain::phone::{NewPhone, Phone, PhoneSecret, PhoneState};
 use domain::scope::{Rights, Scope};
 use domain::text::Name;
 
-/// A staff phone.
+/// A phone of staff, without its secrets.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Phone)]
 pub(crate) struct PhoneView {
