@@ -46,10 +46,8 @@ async fn a_form_changes_its_tag_and_the_phone_is_the_actor() {
     assert_eq!(row["object"], format!("tags/{}/variables/owner", tag.id));
 
     let other = service.redirect("https://owner.example/other").await;
-    let fields = [
-        ("action", "experience"),
-        ("experience_id", &*other.to_string()),
-    ];
+    let id = other.to_string();
+    let fields = [("action", "experience"), ("experience_id", &*id)];
     assert_eq!(staff.send(&path, &fields).await.status, 303);
     let changed = service.admin_get(&tag.admin_path()).await;
     assert_eq!(changed["experience_id"], other);

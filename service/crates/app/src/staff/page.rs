@@ -118,7 +118,7 @@ fn reason_of(tap: &TracedInteraction) -> String {
     let slug = tap.tag.as_ref().map(|tag| tag.slug.as_str());
     let verdict = tap.interaction.verdict;
     let steps = verdict_steps(slug, verdict, tap.inlay);
-    let by_verdict = |verdict| steps.iter().find(|step| step.verdict == verdict);
+    let by_verdict = |verdict: StepVerdict| steps.iter().find(|step| step.verdict == verdict);
     let decisive = by_verdict(StepVerdict::Failed).or_else(|| by_verdict(StepVerdict::Gap));
     let name = match verdict.tag_verified() {
         None => StepName::Mac,
