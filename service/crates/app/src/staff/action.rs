@@ -74,7 +74,7 @@ impl Action {
             named @ ("good" | "bad") => Some(Self::Row {
                 sheet: field("sheet")?.parse().ok()?,
                 good: named == "good",
-                note: field("note").unwrap_or_default().trim().to_owned(),
+                note: lines(field("note").unwrap_or_default().trim()),
             }),
             "experience" => {
                 let id = field("experience_id")?;
