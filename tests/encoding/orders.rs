@@ -191,6 +191,37 @@ async fn what_a_bureau_encodes_verifies_and_gets_keys_of_this_service_at_goods_i
 }
 
 #[tokio::test]
+async fn the_order_of_a_chip_is_found_by_its_uid_once_the_bureau_reported_it() {
+    let service = TestService::start().await;
+    let [first, second] = [
+        order(&service, 2, json!({})).await,
+        order(&service, 1, json!({})).await,
+    ];
+    let found = async |number: u32| {
+        let path = format!("/factory-orders?count=true&uid={}", uid(number));
+        let page = service.admin_get(&path).await;
+        let items = page["items"].as_array().unwrap();
+        assert_eq!(page["count"], items.len());
+        items
+            .iter()
+            .map(|order| order["id"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(1).await, Vec::<Value>::new());
+    for (sent, number) in [(&first, 1), (&second, 2)] {
+        let report = format!("position,uid\n1,{}\n", uid(number));
+        sent.report(&service, "", &report).await.expect(200);
+    }
+    assert_eq!(found(1).await, [first.id.clone()]);
+    assert_eq!(found(2).await, [second.id.clone()]);
+    assert_eq!(found(3).await, Vec::<Value>::new());
+    let all = service.admin_get("/factory-orders?count=true").await;
+    assert_eq!(all["count"], 2);
+    let refused = service.admin(Method::GET, "/factory-orders?uid=04", Value::Null);
+    refused.await.expect(422);
+}
+
+#[tokio::test]
 async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_again() {
     let service = TestService::start().await;
     let count = 16;

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { settled } from "./browser.mjs";
+import { readerHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
@@ -83,6 +84,35 @@ group("Encode", {
       await page.show(`encode/order-${id}`);
       await page.getByText("goods-in", { exact: true }).waitFor();
       assert.equal(await page.getByText("Keys not saved yet").count(), 0);
+    },
+    "an order is found by a chip on the reader, from the list and from another order": async (page, { api, ui }) => {
+      const encode = {
+        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 2, id: 1, state: "rejected", reason: "foreign_key" },
+        ...{ result: null, step: { at: 1, of: 33 }, doing: null, log: [] },
+      };
+      const desk = await readerHost(page, ui, { encode });
+      const [first, second] = [await order(api, ["Chip 1"]), await order(api, ["Chip 2"])];
+      await api.csv(`/factory-orders/${first}/import`, "position,uid\n1,04DE5F1EACDD01\n");
+      await api.csv(`/factory-orders/${second}/import`, "position,uid\n1,04DE5F1EACDD02\n");
+      await page.show("encode?part=orders");
+      await desk.place("04DE5F1EACDD09", null);
+      await page.getByText("No report of a bureau contains the chip").waitFor();
+      await desk.remove();
+      await desk.place("04DE5F1EACDD01", null);
+      await page.waitForURL(new RegExp(`encode/order-${first}`));
+      const note = page.getByRole("status").filter({ hasText: "belongs to Labels for autumn" });
+      await note.waitFor();
+      await page.getByRole("button", { name: "Choose another order" }).waitFor();
+      // It was placed to find the order: its keys change by a click.
+      assert.deepEqual(await page.evaluate(() => globalThis.host.encoded), []);
+      await button(page, "Give it own keys").click();
+      await page.waitForFunction(() => globalThis.host.encoded.length === 1);
+      assert.equal((await page.evaluate(() => globalThis.host.encoded))[0].factory_order_id, first);
+      await desk.remove();
+      // A chip of another order opens that one instead of failing here.
+      await desk.place("04DE5F1EACDD02", null);
+      await page.waitForURL(new RegExp(`encode/order-${second}`));
+      assert.equal((await page.evaluate(() => globalThis.host.encoded)).length, 1);
     },
     "takes the tags of a file in the order of its rows": async (page, { api }) => {
       await newRun(page);

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The sender of the request that recorded something. It is a copy: a token may be renamed or
-/// deleted later.
+/// The sender of the request that recorded something. It is a copy: a token may be deleted later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Recorder {
     /// `token` for a stored token, `phone` for a staff phone. For the installation's own token:
@@ -12,7 +11,7 @@ pub struct Recorder {
     pub kind: String,
     /// The id of the stored token or of the phone. It may have been deleted since.
     pub id: Option<i64>,
-    /// The name that the stored token or the phone had at that time.
+    /// The name that the token or the phone had at that time.
     pub name: Option<String>,
 }
 
@@ -30,7 +29,7 @@ impl Recorder {
         }
     }
 
-    /// The author for people: the name of a token, or a part of the application.
+    /// The author for people: the name of a token or a phone, or a part of the application.
     pub fn words(&self) -> &str {
         let unnamed = match &*self.kind {
             "desktop" => "Desktop",

@@ -30,22 +30,26 @@ impl Access {
             .await
     }
 
-    /// At most `limit` orders, the newest first, after the order `after`.
+    /// At most `limit` orders, the newest first, after the order `after`: all of them, or those for
+    /// which the chip with `uid` came back.
     pub async fn factory_orders(
         &self,
+        uid: Option<Uid>,
         after: Option<FactoryOrderId>,
         limit: usize,
     ) -> Result<Vec<Order>, StorageError> {
-        self.read("factory_orders", (after, limit), |db, (after, limit)| {
-            Box::pin(list(db, *after, *limit))
-        })
+        self.read(
+            "factory_orders",
+            (uid, after, limit),
+            |db, (uid, after, limit)| Box::pin(list(db, *uid, *after, *limit)),
+        )
         .await
     }
 
-    /// How many orders there are.
-    pub async fn count_factory_orders(&self) -> Result<u64, StorageError> {
-        self.read("count_factory_orders", (), |db, ()| {
-            db.count("SELECT count(*) FROM factory_orders", &[])
+    /// How many orders there are, or for how many of them the chip with `uid` came back.
+    pub async fn count_factory_orders(&self, uid: Option<Uid>) -> Result<u64, StorageError> {
+        self.read("count_factory_orders", uid, |db, uid| {
+            Box::pin(count(db, *uid))
         })
         .await
     }
@@ -161,18 +165,44 @@ async fn order(db: &mut dyn Query, id: FactoryOrderId) -> Result<Option<Order>, 
     db.row(&sql, &values![id]).await?.map(read).transpose()
 }
 
+/// The orders for which a chip came back.
+const OF_CHIP: &str = "SELECT order_id FROM factory_order_positions WHERE uid";
+
 async fn list(
     db: &mut dyn Query,
+    uid: Option<Uid>,
     after: Option<FactoryOrderId>,
     limit: usize,
 ) -> Result<Vec<Order>, StorageError> {
-    let sql = format!("{} WHERE o.id < ?1 ORDER BY o.id DESC LIMIT ?2", select());
-    let values = values![
+    let mut values = values![
         after.map_or(i64::MAX, FactoryOrderId::get),
         Value::limit(limit)
-    ];
+    ]
+    .to_vec();
+    let of_chip = match uid {
+        None => String::new(),
+        Some(uid) => {
+            values.push(uid.into());
+            format!("AND o.id IN ({OF_CHIP} = ?3)")
+        }
+    };
+    let sql = format!(
+        "{} WHERE o.id < ?1 {of_chip} ORDER BY o.id DESC LIMIT ?2",
+        select()
+    );
     let found = db.query(&sql, &values).await?;
     found.into_iter().map(read).collect()
+}
+
+async fn count(db: &mut dyn Query, uid: Option<Uid>) -> Result<u64, StorageError> {
+    let all = "SELECT count(*) FROM factory_orders";
+    match uid {
+        None => db.count(all, &[]).await,
+        Some(uid) => {
+            let sql = format!("{all} WHERE id IN ({OF_CHIP} = ?1)");
+            db.count(&sql, &values![uid]).await
+        }
+    }
 }
 
 async fn insert(tx: &mut dyn Transaction, new: &NewOrder) -> Result<Order, StorageError> {

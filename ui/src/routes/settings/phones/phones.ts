@@ -12,10 +12,10 @@ export type NewPhone = BodyOf<"/phones", "post">;
 
 /** The scopes that a phone can use, in the words of the work that they allow. */
 export const phoneScopes: [Scope, string, string][] = [
-  ["read", "See tags", "Verdict and reason, values, the last taps"],
-  ["encode", "Test", "Mark inlays of a test sheet as good or bad"],
-  ["tags", "Change tags", "Notes, photos, values"],
-  ["keys", "Assign", "Move an inlay to another tag"],
+  ["read", "See tags", "Values and the last taps"],
+  ["encode", "Test", "Mark inlays of a test sheet as good or bad, with a note"],
+  ["tags", "Change tags", "Assign to an experience, change variables"],
+  ["keys", "Move inlays", "Assign an inlay to another tag"],
 ];
 
 /** The time in which a code pairs a phone, in milliseconds: the service's limit. */
