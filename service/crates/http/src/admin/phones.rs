@@ -57,7 +57,8 @@ pub(crate) async fn list(
         .await?;
     let now = service.storage.now().await?;
     let phones = phones.into_iter().map(|phone| PhoneView::at(now, phone));
-    Ok(Json(list.page(phones.collect(), |view| view.phone.id)))
+    let phones: Vec<PhoneView> = phones.collect();
+    Ok(Json(list.page(phones, |view| view.phone.id)))
 }
 
 /// A staff phone to create.
