@@ -20,6 +20,7 @@ mod notifications;
 mod openapi;
 mod own_reads;
 mod page_logo;
+mod phones;
 mod problems;
 mod query_parameters;
 mod reports;

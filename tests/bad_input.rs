@@ -6,6 +6,7 @@ mod connections;
 mod moving;
 mod panics;
 mod routes;
+mod staff;
 mod taps;
 mod unchanged;
 mod variants;

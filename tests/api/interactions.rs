@@ -68,7 +68,7 @@ async fn a_tap_is_listed_with_everything_it_came_to() {
         "country": "", "system": "other", "language": null, "visitor_group": null,
         "returning_month": false, "returning_day": false,
         "key_issued": true, "tamper": null, "file_data": null, "simulated": false,
-        "origin": "visitor",
+        "origin": "visitor", "staff": false,
     });
     let page = service.admin_get("/interactions").await;
     assert_eq!(page, json!({"items": [expected], "next": null}));

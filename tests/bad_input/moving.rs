@@ -21,6 +21,7 @@ async fn a_slug_in_another_script_or_of_a_route_finds_no_tag() {
         "/t/bottle-41%00",
         "/t/admin",
         "/t/stand-in",
+        "/t/staff",
         "/t/..%2Fadmin",
     ] {
         assert_eq!(service.tap(path).await.status, 404, "{path}");

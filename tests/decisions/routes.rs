@@ -8,7 +8,7 @@ use tapdesk_service::{Exposure, router};
 use tapdesk_tests::{Client, TestService};
 
 /// Public routes: for anyone, with any host name, on every listener.
-const PUBLIC: [&str; 13] = [
+const PUBLIC: [&str; 15] = [
     "/.well-known/apple-app-site-association",
     "/.well-known/assetlinks.json",
     CAPITALS,
@@ -18,6 +18,8 @@ const PUBLIC: [&str; 13] = [
     "/kit/1/tapdesk.js",
     "/media/{name}",
     "/ready",
+    "/staff/pair/{code}",
+    "/staff/taps/{id}",
     "/stand-in",
     "/t/{slug}",
     "/v2/interactions/data",
@@ -90,6 +92,7 @@ async fn sweep(
         let path = route
             .replace("{slug}", "nobody-has-this")
             .replace("{name}", "none")
+            .replace("{code}", "none")
             .replace("{key}", "none")
             .replace("{id}", "999")
             .replace("{uid}", "04AABBCCDDEE80")

@@ -137,6 +137,41 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
+/// The other node had the phone in its memory, and its clock is ten minutes ahead.
+#[tokio::test]
+async fn a_phone_that_is_ended_on_one_node_ends_on_the_other_within_a_second() {
+    let [one, other] = two(&TestDatabase::create().await).await;
+    let tag = one.redirecting_tag(Value::Null).await;
+    let phone = json!({"name": "Bench", "scopes": ["read"]});
+    let phone = one.admin_create("/phones", phone).await;
+    let url = phone["pair_url"].as_str().expect("a pair URL");
+    let (_, code) = url.rsplit_once('/').expect("a code");
+    let pair = one.post(&format!("/staff/pair/{code}"));
+    let paired = pair.header("origin", one.base()).answer().await;
+    assert_eq!(paired.status, 200, "{}", paired.body);
+    let cookie = paired.header("set-cookie").expect("a cookie");
+    let cookie = cookie.split(';').next().expect("a pair");
+
+    let clock = SystemClock::start();
+    let reaches = async |status: u16| {
+        let since = clock.now();
+        loop {
+            let asked = clock.now();
+            let tap = other.tap_with_cookie(&tag.path(), cookie).await;
+            if tap.status == status {
+                return;
+            }
+            let late = asked.since(since).get();
+            assert!(late <= 1_000, "a cache is {late} ms old: {tap:?}");
+        }
+    };
+    reaches(303).await;
+    let path = format!("/phones/{}", phone["id"]);
+    let ended = one.admin(Method::DELETE, &path, Value::Null).await;
+    ended.expect(204);
+    reaches(302).await;
+}
+
 /// The logo is beside the other settings.
 #[tokio::test]
 async fn a_logo_that_is_set_on_one_node_is_on_pages_of_the_other_within_a_second() {

@@ -79,6 +79,17 @@ pub(super) async fn others(driver: &mut Driver) {
     driver
         .left("delete_tokens_id", answer, "tokens.delete", &token)
         .await;
+    let phone = json!({"name": "Bench", "scopes": ["read"]});
+    let answer = driver.send(Method::POST, "/phones", phone).await;
+    let phone = format!("phones/{}", answer.json()["id"]);
+    driver
+        .left("post_phones", answer, "phones.create", &phone)
+        .await;
+    let path = format!("/{phone}");
+    let answer = driver.send(Method::DELETE, &path, Value::Null).await;
+    driver
+        .left("delete_phones_id", answer, "phones.delete", &phone)
+        .await;
 
     let answer = driver
         .send(Method::PATCH, "/settings", json!({"app_id": 7}))

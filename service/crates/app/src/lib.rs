@@ -4,6 +4,7 @@
 //! | Modules | Subject |
 //! |---|---|
 //! | [`tap`], [`studio`] | a tap, and the pages that the service itself serves |
+//! | [`staff`] | the pages of staff phones, and the actions of their forms |
 //! | [`payload`] | the data that the owner's page gets for a key |
 //! | [`encoder`] | encodes inlays through a relay that holds the reader |
 //! | [`tag_address`], [`prove_address`] | the address in chips' URLs, and its proofs |
@@ -24,6 +25,7 @@
 // # A tap
 
 pub mod payload;
+pub mod staff;
 pub mod studio;
 pub mod tap;
 

@@ -6,6 +6,7 @@ mod derivations;
 mod group_cache;
 mod kept;
 mod live_key;
+mod phone_cache;
 mod previews;
 mod tag_cache;
 mod tally;
@@ -23,6 +24,7 @@ pub(crate) use chip_keys::{ChipCode, KeysOfChip, tag_of_chip};
 use deliveries::Deliveries;
 use derivations::Derivations;
 pub(crate) use derivations::NotDerived;
+use phone_cache::PhoneCache;
 use previews::Previews;
 use tag_cache::TagCache;
 pub use tag_cache::{CachedTag, FoundInlay};
@@ -108,6 +110,10 @@ pub struct Shared {
     pub tags: Arc<TagCache>,
     /// URL templates and their inlays, as taps need them.
     pub templates: Arc<TemplateCache>,
+    /// Staff phones, as taps with their cookie need them.
+    pub phones: PhoneCache,
+    /// Proves the forms of staff pages.
+    pub(crate) staff_forms: Proofs,
     /// Counts wrong codes of chips whose codes can be guessed.
     pub(crate) guesses: Tally<Uid>,
     /// Counts the same for UIDs of no inlay. Counting takes time, which must not reveal whether a
@@ -193,6 +199,8 @@ impl Service {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
+            staff_forms: Proofs::new(&secrets.client, "the forms of staff pages"),
+            phones: PhoneCache::new(storage.clone()),
             tag_address: TagAddress::new(&secrets.client),
             metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
             tags,

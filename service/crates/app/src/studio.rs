@@ -27,6 +27,7 @@ pub use outcome::FormOutcome;
 pub use proof::Proofs;
 pub use shell::{Shell, plain};
 pub use templates::{StudioTemplate, template_language, template_languages, templates};
+pub(crate) use tone::ToneMarks;
 pub use words::{Words, own_language, words};
 
 use blocks::{FilledBlock, Maker};
@@ -34,7 +35,6 @@ use domain::experience::{Block, Context, FieldKind, Theme, Tone};
 use domain::id::ExperienceId;
 use domain::macros::{Encoding, Scope, Template};
 use domain::tag::PropertyKey;
-use tone::ToneMarks as _;
 
 /// The script of a page with forms, without the comments of its source.
 const SCRIPT: &str = include_str!("../../../templates/studio.js");

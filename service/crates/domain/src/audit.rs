@@ -118,9 +118,9 @@ pub struct Row {
     pub id: i64,
     /// Time of the change.
     pub at: Timestamp,
-    /// The actor: `token:3`, `desktop`, `encoder`, `command_line` or `installation`.
+    /// The actor: `token:3`, `phone:3`, `desktop`, `encoder`, `command_line` or `installation`.
     pub actor: String,
-    /// The name of the token at that time.
+    /// The name of the token or phone at that time.
     pub name: Option<String>,
     /// The address of the client.
     pub address: String,

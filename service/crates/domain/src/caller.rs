@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use crate::audit::Salt;
-use crate::id::TokenId;
+use crate::id::{PhoneId, TokenId};
 use crate::scope::Reach;
 
 /// The sender of a request.
@@ -16,6 +16,8 @@ use crate::scope::Reach;
 pub enum Actor {
     /// A stored token, with its name.
     Token(TokenId, String),
+    /// A staff phone, with its name.
+    Phone(PhoneId, String),
     /// The window of the desktop that runs the service.
     Desktop,
     /// The encoder of the desktop that runs the service.

@@ -95,6 +95,8 @@ ids! {
     SheetId,
     /// A stored admin token.
     TokenId,
+    /// A phone of staff, which the desk paired.
+    PhoneId,
     /// An import of tags that is not finished.
     ImportId,
     /// An endpoint of webhooks.

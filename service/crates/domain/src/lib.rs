@@ -13,7 +13,7 @@
 //! | [`report`], [`sheet`], [`submission`] | counts of taps, test sheets, sent forms |
 //! | [`webhook`], [`audit`], [`recorder`] | events for owners' servers; the log of changes, and authors in records |
 //! | [`notification`], [`mail`] | alerts and reports for people; the mail server |
-//! | [`admin_token`], [`scope`], [`caller`] | a token, its rights, and the caller of a request |
+//! | [`admin_token`], [`phone`], [`scope`], [`caller`] | tokens and staff phones, their rights, and the caller of a request |
 //! | [`resource_kind`] | the kinds of resources in the admin API, for events about their changes |
 //! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
 //! | [`certificate`] | when certificates of the service are renewed |
@@ -73,6 +73,7 @@ pub mod caller;
 pub mod certificate;
 pub mod mail;
 pub mod notification;
+pub mod phone;
 pub mod resource_kind;
 pub mod scope;
 pub mod settings;

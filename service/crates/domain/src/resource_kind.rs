@@ -35,6 +35,8 @@ pub enum ResourceKind {
     MasterKeys,
     /// Notifications by mail and chat.
     Notifications,
+    /// Phones of staff, and their pairing.
+    Phones,
     /// The settings of the service.
     Settings,
     /// Sheets on which inlays are tested.
@@ -59,7 +61,7 @@ pub enum ResourceKind {
 
 impl ResourceKind {
     /// All kinds, in the order of declaration.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Backup,
         Self::Demo,
         Self::EncodingRoot,
@@ -73,6 +75,7 @@ impl ResourceKind {
         Self::Mail,
         Self::MasterKeys,
         Self::Notifications,
+        Self::Phones,
         Self::Settings,
         Self::Sheets,
         Self::Simulator,
@@ -101,6 +104,7 @@ impl ResourceKind {
             Self::Mail => "mail",
             Self::MasterKeys => "master-keys",
             Self::Notifications => "notifications",
+            Self::Phones => "phones",
             Self::Settings => "settings",
             Self::Sheets => "sheets",
             Self::Simulator => "simulator",
@@ -137,9 +141,12 @@ impl ResourceKind {
     /// The scope that reads resources of this kind.
     pub const fn scope(self) -> Scope {
         match self {
-            Self::Backup | Self::Mail | Self::Notifications | Self::Settings | Self::Tokens => {
-                Scope::Admin
-            }
+            Self::Backup
+            | Self::Mail
+            | Self::Notifications
+            | Self::Phones
+            | Self::Settings
+            | Self::Tokens => Scope::Admin,
             Self::Webhooks => Scope::Webhooks,
             Self::Demo
             | Self::EncodingRoot

@@ -22,6 +22,7 @@ mod master_keys;
 mod metrics;
 mod notifications;
 mod own_reads;
+mod phones;
 mod pictures;
 mod reference;
 mod reports;
@@ -80,6 +81,8 @@ fn routes(purpose: Purpose) -> Routes {
         .admin(routes!(tag_url::check))
         .admin(routes!(tokens::list, tokens::create))
         .admin(routes!(tokens::delete))
+        .admin(routes!(phones::list, phones::create))
+        .admin(routes!(phones::delete))
         .admin(routes!(audit::list))
         .admin(routes!(audit::export))
         .admin(routes!(audit::check))

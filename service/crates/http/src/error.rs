@@ -275,6 +275,12 @@ pub(super) fn refused_tap(error: TapError) -> Response {
     )
 }
 
+/// The status and the explanation of a change by a staff phone that the database refused.
+pub(super) fn refused_change(error: StorageError) -> (StatusCode, String) {
+    let error = ApiError::from(error);
+    (error.status(), error.detail())
+}
+
 /// An error of the two public operations, in their envelope (specification 7).
 pub(super) fn public_error(error: StorageError) -> Response {
     in_envelope(&ApiError::from(error))

@@ -2,7 +2,7 @@
 //!
 //! | Modules | Subject |
 //! |---|---|
-//! | `public` | taps, the two operations of a rolling key, forms, images, the page kit, apps of a host, health; the way to https |
+//! | `public` | taps, the two operations of a rolling key, forms, images, staff phones, the page kit, apps of a host, health; the way to https |
 //! | `admin` | the admin API, by resource; `routes` declares the scope of each route |
 //! | `auth` | the caller of a request: its address, and whether it may call the route |
 //! | `admins` | the valid admin tokens, and their rights |
@@ -79,6 +79,14 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .route("/v2/interactions/data", any(public::data))
         .route("/media/{name}", get(public::media))
         .route("/stand-in", get(public::stand_in))
+        .route(
+            "/staff/pair/{code}",
+            get(public::staff::pair::ask).post(public::staff::pair::pair),
+        )
+        .route(
+            "/staff/taps/{id}",
+            get(public::staff::taps::page).post(public::staff::taps::act),
+        )
         .route("/kit/1/tapdesk.js", get(public::kit_script))
         .route("/kit/1", get(public::kit_page))
         // As the script's address reads without its name.

@@ -214,6 +214,24 @@ pub(super) fn scripted(html: String, nonce: &str) -> Response {
     with_policy(html, &policy)
 }
 
+/// A page of a staff phone. `nonce` allows its style; it has no script. Its forms reach only the
+/// host that it came from, and caches keep it for nobody.
+pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
+    let policy = format!(
+        "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    );
+    let mut response = with_policy(html, &policy);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
+    // Without a referrer, browsers do not name the origin of a form, by which forms of other sites
+    // are refused.
+    let own = HeaderValue::from_static("same-origin");
+    headers.insert(header::REFERRER_POLICY, own);
+    response
+}
+
 fn with_policy(html: String, policy: &str) -> Response {
     let mut response = Html(html).into_response();
     let headers = response.headers_mut();

@@ -11,6 +11,7 @@ pub(super) mod payload;
 mod plain;
 pub(super) mod probes;
 mod reached;
+pub(super) mod staff;
 pub(super) mod stand_in;
 pub(super) mod tap;
 

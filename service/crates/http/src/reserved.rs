@@ -12,6 +12,7 @@ const ROUTES: [&[RouteSegment<'static>]; 16] = [
     &[Literal("v2"), Rest],
     &[Literal("media"), Any],
     &[Literal("stand-in")],
+    &[Literal("staff"), Rest],
     &[Literal("health")],
     &[Literal("ready")],
     &[Literal("admin"), Rest],

@@ -152,6 +152,8 @@ pub enum CachedPart {
     Group(GroupId),
     /// All URL templates together.
     UrlTemplates,
+    /// All staff phones together.
+    Phones,
 }
 
 /// The result of a round of housekeeping.

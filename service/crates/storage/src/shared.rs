@@ -32,6 +32,7 @@ mod master_keys;
 pub(super) mod notifications;
 pub(super) mod operation;
 mod page_logo;
+mod phones;
 mod reports;
 mod sheets;
 mod submissions;

@@ -6,8 +6,8 @@ use super::StorageError;
 use domain::clock::Timestamp;
 use domain::id::{
     EncodingId, EncodingRootId, EncodingRunId, ExperienceId, FactoryOrderId, GroupId, ImageId,
-    ImportId, InlayId, InteractionId, MasterKeyId, NotificationId, SheetId, SubmissionId, TagId,
-    TokenId, UrlTemplateId, VirtualInlayId, WebhookId,
+    ImportId, InlayId, InteractionId, MasterKeyId, NotificationId, PhoneId, SheetId, SubmissionId,
+    TagId, TokenId, UrlTemplateId, VirtualInlayId, WebhookId,
 };
 use domain::inventory::SealedKey;
 use domain::rolling_key::KeyHash;
@@ -295,8 +295,8 @@ macro_rules! ids {
 }
 
 ids! {
-    ExperienceId, GroupId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
-    UrlTemplateId, VirtualInlayId, WebhookId, NotificationId, SubmissionId,
+    ExperienceId, GroupId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, PhoneId, SheetId, TagId,
+    TokenId, UrlTemplateId, VirtualInlayId, WebhookId, NotificationId, SubmissionId,
     EncodingId, EncodingRootId, EncodingRunId, FactoryOrderId,
 }
 

@@ -1,4 +1,4 @@
--- The installation: its secrets, settings, tokens, and the audit log.
+-- The installation: its secrets, settings, tokens, staff phones, and the audit log.
 --
 -- Times are milliseconds since the Unix epoch. Texts of enumerations are the names that the API uses. There are no
 -- foreign keys: the operation that writes a reference checks it.
@@ -32,6 +32,21 @@ CREATE TABLE tokens (
     group_ids      TEXT,          -- JSON: a list of the only groups; NULL: all
     expires_at     INTEGER,
     last_used_at   INTEGER
+);
+
+-- Staff phones. A code or a secret is stored as its hash.
+CREATE TABLE phones (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    name         TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    scopes       TEXT NOT NULL, -- JSON: a list of scopes
+    group_ids    TEXT,          -- JSON: a list of the only groups; NULL: all
+    expires_at   INTEGER,
+    pair_hash    BLOB UNIQUE, -- of the code that pairs the phone at a host; NULL: none is left
+    pair_until   INTEGER,      -- when that code expires
+    cookies      TEXT NOT NULL, -- JSON: the hash of its secret at each host
+    paired_at    INTEGER,
+    last_used_at INTEGER
 );
 
 -- Rows are only appended, and numbered without gaps. `hash` chains them: it covers the row before, and a digest of

@@ -1,6 +1,6 @@
 //! Keeps URL templates in memory, in the form that taps need, until they change.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -265,6 +265,12 @@ impl Templates {
                 .any(|template| template.template.answers_at(host))
     }
 
+    /// Scheme, host and port of the templates with a fixed host, such as `https://tags.example`.
+    pub fn origins(&self) -> BTreeSet<String> {
+        let templates = self.by_host.values().flatten();
+        templates.filter_map(|of| origin(&of.template)).collect()
+    }
+
     /// The paths of the URLs at this host, with `*` for each placeholder, each once.
     pub fn paths_at(&self, host: &str) -> Vec<String> {
         let here = self.by_host.get(host).into_iter().flatten();
@@ -279,6 +285,16 @@ impl Templates {
         }
         paths
     }
+}
+
+/// Scheme, host and port at which a phone opens the URLs of a template.
+fn origin(template: &Template) -> Option<String> {
+    let address = template.address("");
+    // Wallets open the scheme of bolt cards by https.
+    let (_, place) = address.split_once("://")?;
+    let scheme = if template.is_https() { "https" } else { "http" };
+    let url = url::Url::parse(&format!("{scheme}://{place}")).ok()?;
+    Some(url.origin().ascii_serialization())
 }
 
 impl TapTemplate {

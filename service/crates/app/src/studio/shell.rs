@@ -22,7 +22,7 @@ pub struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    pub(super) fn right_to_left(&self) -> bool {
+    pub(crate) fn right_to_left(&self) -> bool {
         is_right_to_left(self.language)
     }
 
@@ -31,7 +31,7 @@ impl Shell<'_> {
         style::css(self.theme)
     }
 
-    pub(super) fn frame(&self) -> (Colour, Colour) {
+    pub(crate) fn frame(&self) -> (Colour, Colour) {
         style::frame(self.theme)
     }
 }

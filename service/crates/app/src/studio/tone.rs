@@ -3,7 +3,7 @@
 use domain::experience::Tone;
 
 /// The marks of a message, by its tone.
-pub(super) trait ToneMarks {
+pub(crate) trait ToneMarks {
     /// Its class in the style sheet.
     fn name(self) -> &'static str;
 

@@ -7,6 +7,7 @@ use crate::service::{CachedTag, Service};
 use crate::studio::{FormOutcome, PageKey, StudioPage};
 use domain::entropy::{self, Entropy};
 use domain::experience::{Block, LedBy, PublishedExperience, Rule, Theme, When, forms};
+use domain::id::InteractionId;
 use domain::interaction::KeyedInteraction;
 use domain::macros::{Location, Macro, Settled};
 use domain::rolling_key::{LIFETIME, RollingKey};
@@ -47,6 +48,8 @@ pub enum TapAnswer {
         /// The key issued with it.
         key: Option<HeldKey>,
     },
+    /// The tap of a staff phone. Its page shows this interaction.
+    Staff(InteractionId),
     /// The tap could not be recorded; a page of the service would not work.
     TryAgain(CachedTag),
 }

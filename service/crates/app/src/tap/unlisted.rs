@@ -115,7 +115,8 @@ impl Creation {
         // The experience decides before the commit whether the tap gets a key.
         let sample = service.tags.unborn(&tag).await?;
         let destination = Destination::of(service, &sample).await?;
-        let seed = destination.takes_a_key().then(|| KeySeed::draw(entropy));
+        let takes_a_key = destination.takes_a_key() && !tap.is_staff();
+        let seed = takes_a_key.then(|| KeySeed::draw(entropy));
         // The commit replaces the claim and the place.
         let at = KnownAt::Chip(uid);
         let interaction = super::interaction(service, tap, at, false, checked(code));

@@ -15,6 +15,8 @@ pub enum TapOrigin {
     Reader,
     /// The reader of a kiosk.
     Kiosk,
+    /// A phone of staff, by its cookie.
+    Staff,
     /// The simulator: every tap of the simulated world.
     Simulator,
 }
@@ -26,6 +28,7 @@ impl TapOrigin {
             Self::Visitor => "visitor",
             Self::Reader => "reader",
             Self::Kiosk => "kiosk",
+            Self::Staff => "staff",
             Self::Simulator => "simulator",
         }
     }
@@ -42,13 +45,14 @@ impl TapOrigin {
         match self {
             Self::Reader => Some("reader"),
             Self::Kiosk => Some("kiosk"),
+            Self::Staff => Some("staff"),
             Self::Visitor | Self::Simulator => None,
         }
     }
 
     /// The origin with the stored name.
     pub fn from_stored(name: &str) -> Option<Self> {
-        [Self::Reader, Self::Kiosk]
+        [Self::Reader, Self::Kiosk, Self::Staff]
             .into_iter()
             .find(|origin| origin.stored() == Some(name))
     }

@@ -81,6 +81,8 @@ pub struct InteractionView {
     /// The origin of the tap: `visitor`, or a part of this application. Statistics count its test
     /// taps separately.
     origin: TapOrigin,
+    /// Whether a staff phone made the tap. Such a tap is in no statistic.
+    staff: bool,
 }
 
 /// File data that the chip encrypted.
@@ -140,6 +142,7 @@ impl InteractionView {
             file_data: interaction.file_data.as_deref().map(FileDataView::of),
             simulated: interaction.simulated,
             origin: interaction.origin,
+            staff: interaction.origin == TapOrigin::Staff,
         }
     }
 }

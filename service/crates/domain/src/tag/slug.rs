@@ -52,6 +52,7 @@ pub const RESERVED: [&str; 15] = [
     "openapi.json",
     "kit",
     "stand-in",
+    "staff",
     ".well-known",
     "favicon.ico",
     "robots.txt",

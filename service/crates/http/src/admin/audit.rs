@@ -21,7 +21,6 @@ use crate::schema::Binary;
 use app::service::Service;
 use domain::audit::{Row, Values};
 use domain::clock::Timestamp;
-use domain::id::TokenId;
 use domain::tag::cell::encode;
 use storage::{AuditFilter, StorageError};
 
@@ -33,8 +32,8 @@ const AT_ONCE: usize = 500;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
-    /// Only rows of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
-    /// token such as `token:3`.
+    /// Only rows of this actor: `desktop`, `encoder`, `command_line`, `installation`, a stored
+    /// token such as `token:3`, or a staff phone such as `phone:3`.
     actor: Option<String>,
     /// Only rows with this action, such as `tags.update`. `tags` selects all actions that begin
     /// with `tags.`.
@@ -62,12 +61,13 @@ impl From<AuditQuery> for AuditFilter {
 /// The sender of a request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AuditActor {
-    /// `token` for a stored token. For the installation's own token: `desktop`, `encoder`,
-    /// `command_line`, or `installation` for any other program.
+    /// `token` for a stored token, `phone` for a staff phone. For the installation's own token:
+    /// `desktop`, `encoder`, `command_line`, or `installation` for any other program.
     kind: String,
-    /// The stored token. It may have been deleted since.
-    id: Option<TokenId>,
-    /// The name that the stored token had at that time.
+    /// The stored token, or the staff phone. It may have been deleted since.
+    #[schema(minimum = 1)]
+    id: Option<i64>,
+    /// The name that the stored token or the phone had at that time.
     name: Option<String>,
 }
 

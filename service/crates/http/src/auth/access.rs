@@ -42,6 +42,8 @@ impl Audience {
                 | "/v2/interactions/data"
                 | "/media/{name}"
                 | "/stand-in"
+                | "/staff/pair/{code}"
+                | "/staff/taps/{id}"
                 | "/kit/1/tapdesk.js"
                 | "/kit/1"
                 | "/kit/1/"

@@ -126,7 +126,7 @@ pub(crate) async fn form(
 }
 
 /// The page that explains why a form could not be read.
-fn unreadable(error: BodyError) -> Response {
+pub(super) fn unreadable(error: BodyError) -> Response {
     let (status, text) = match error {
         BodyError::TooLarge => (
             StatusCode::PAYLOAD_TOO_LARGE,

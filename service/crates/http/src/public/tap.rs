@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use super::form;
 use super::home::home;
 use super::reached::{self, Visit};
+use super::staff;
 use crate::auth::origin::{Origin, user_agent, visitor};
 use crate::error;
 use crate::pages;
@@ -152,17 +153,27 @@ async fn at(
         }
         Method::HEAD => tap::look(service, &mut place, &visitor).await,
         Method::GET => {
+            let host = requested(&request).host;
             // Most visitors send no cookie.
             let has_cookie = headers.contains_key(header::COOKIE);
-            let cookie = has_cookie
+            let is_staff = if has_cookie {
+                match Box::pin(staff::is_tap_of_staff(service, headers, host)).await {
+                    Ok(is_staff) => is_staff,
+                    Err(error) => return error::refused_tap(TapError::from(error)),
+                }
+            } else {
+                false
+            };
+            let cookie = (has_cookie && !is_staff)
                 .then(|| held_key(headers, &place.cookie_names(query)))
                 .flatten();
             let country = origin.country;
             let sent = request.uri().path_and_query();
-            let made_by = sent.map_or(TapOrigin::Visitor, |sent| {
-                service.storage.take_expected(sent.as_str())
-            });
-            let host = requested(&request).host;
+            let made_by = match sent {
+                _ if is_staff => TapOrigin::Staff,
+                Some(sent) => service.storage.take_expected(sent.as_str()),
+                None => TapOrigin::Visitor,
+            };
             let tapped = tap::tap(
                 service,
                 Tap {
@@ -240,6 +251,7 @@ pub(crate) fn respond(service: &Service, answer: TapAnswer, visitor: &Visitor) -
                 &words.try_again
             })
         }
+        TapAnswer::Staff(id) => staff::taps::to_page(id, None),
         TapAnswer::Redirect { location, key, .. } => with_key(service, redirect(&location), key),
         TapAnswer::Page { html, nonce, key } => {
             with_key(service, pages::experience(html, &nonce), key)

@@ -1,4 +1,4 @@
-//! The installation itself: secrets, settings, the logo of its pages, admin tokens and the audit log.
+//! The installation itself: secrets, settings, the logo of its pages, admin tokens, staff phones and the audit log.
 
 use super::table::Backend::Postgres;
 use super::table::Contents::{Configuration, History, Local};
@@ -52,6 +52,26 @@ pub(super) static TABLES: &[Table] = &[
             column("experience_ids", Text),
             column("group_ids", Text),
             column("expires_at", Integer),
+            column("last_used_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "phones",
+        Configuration,
+        Nothing,
+        1,
+        &[
+            column("id", Integer),
+            column("name", Text),
+            column("created_at", Integer),
+            column("scopes", Text),
+            column("group_ids", Text),
+            column("expires_at", Integer),
+            column("pair_hash", Bytes),
+            column("pair_until", Integer),
+            column("cookies", Text),
+            column("paired_at", Integer),
             column("last_used_at", Integer),
         ],
     )

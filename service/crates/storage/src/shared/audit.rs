@@ -284,6 +284,7 @@ pub(crate) fn next(
 pub(super) fn actor(actor: &Actor) -> (String, Option<String>) {
     match actor {
         Actor::Token(id, name) => (format!("token:{id}"), Some(name.clone())),
+        Actor::Phone(id, name) => (format!("phone:{id}"), Some(name.clone())),
         Actor::Desktop => ("desktop".to_owned(), None),
         Actor::Encoder => ("encoder".to_owned(), None),
         Actor::CommandLine => ("command_line".to_owned(), None),

@@ -45,6 +45,7 @@ pub(super) struct Epochs {
     experiences: Slots,
     groups: Slots,
     url_templates: AtomicU64,
+    phones: AtomicU64,
 }
 
 /// The epochs of all parts of a kind, by id.
@@ -82,6 +83,7 @@ impl Default for Epochs {
             experiences: Slots::new(),
             groups: Slots::new(),
             url_templates: AtomicU64::new(0),
+            phones: AtomicU64::new(0),
         }
     }
 }
@@ -99,6 +101,7 @@ impl Epochs {
             CachedPart::Experience(id) => self.experiences.get(id.get()),
             CachedPart::Group(id) => self.groups.get(id.get()),
             CachedPart::UrlTemplates => self.url_templates.load(Ordering::Acquire),
+            CachedPart::Phones => self.phones.load(Ordering::Acquire),
         };
         changed.max(self.all.load(Ordering::Acquire))
     }
@@ -118,6 +121,7 @@ impl Epochs {
                 CachedPart::Experience(id) => self.experiences.set(id.get(), epoch),
                 CachedPart::Group(id) => self.groups.set(id.get(), epoch),
                 CachedPart::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
+                CachedPart::Phones => self.phones.store(epoch, Ordering::Release),
             }
         }
         // Must come last: data read under the new epoch must not count as older than the change.
@@ -160,6 +164,7 @@ mod tests {
             CachedPart::Experience(ExperienceId::new(7)),
             CachedPart::Group(GroupId::new(7)),
             CachedPart::UrlTemplates,
+            CachedPart::Phones,
         ] {
             assert!(epochs.of(kept) <= read, "{kept:?}");
         }
@@ -175,6 +180,7 @@ mod tests {
             CachedPart::Experience(ExperienceId::new(1)),
             CachedPart::Group(GroupId::new(1)),
             CachedPart::UrlTemplates,
+            CachedPart::Phones,
         ] {
             assert!(epochs.of(part) > read, "{part:?}");
         }

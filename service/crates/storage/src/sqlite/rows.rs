@@ -19,6 +19,7 @@ use domain::id::{ExperienceId, GroupId};
 use domain::interaction::{Change, Reason, Tech, UpdateFault};
 use domain::mail::MailFields;
 use domain::notification::NotificationFields;
+use domain::phone::PhoneCookies;
 use domain::recorder::Recorder;
 use domain::scope::Scope;
 use domain::settings::Overrides;
@@ -148,6 +149,9 @@ const READERS: &[(&str, &str, Reads)] = &[
     ("tokens", "scopes", json::<BTreeSet<Scope>>),
     ("tokens", "experience_ids", json::<BTreeSet<ExperienceId>>),
     ("tokens", "group_ids", json::<BTreeSet<GroupId>>),
+    ("phones", "scopes", json::<BTreeSet<Scope>>),
+    ("phones", "group_ids", json::<BTreeSet<GroupId>>),
+    ("phones", "cookies", json::<PhoneCookies>),
     ("webhooks", "experience_ids", json::<BTreeSet<ExperienceId>>),
     ("former_slugs", "slug", is_slug),
     ("tags", "slug", is_slug),

@@ -4,18 +4,22 @@ import type { AuditRow } from "../../../lib/api/types";
 
 const kinds: Record<string, string> = {
   token: "Token",
+  phone: "Phone",
   desktop: "Desktop",
   encoder: "Encoder",
   command_line: "Command line",
   installation: "Another program",
 };
 
+/** Authors that have a name of their own. */
+const isNamed = (kind: string): boolean => kind === "token" || kind === "phone";
+
 /** The name of a change's author. */
 export const actorName = ({ kind, name, id }: AuditRow["actor"]): string =>
-  kind === "token" ? (name ?? `Token ${id}`) : (kinds[kind] ?? kind);
+  isNamed(kind) ? (name ?? `${kinds[kind]} ${id}`) : (kinds[kind] ?? kind);
 
-/** The choices of the filter by author. Stored tokens are found by their own name. */
-export const actors = Object.entries(kinds).filter(([kind]) => kind !== "token");
+/** The choices of the filter by author. Stored tokens and phones are found by their own name. */
+export const actors = Object.entries(kinds).filter(([kind]) => !isNamed(kind));
 
 /** "tags.variables.set" as "Tags: variables set". */
 export function actionName(action: string): string {

@@ -1,0 +1,77 @@
+//! Staff phones: how a phone is paired, and the pages that its taps get.
+//!
+//! Only three things read the cookie: a tap, the page of a tap, and the forms of that page. No other
+//! route knows it, and a page of an experience gets nothing by it.
+
+mod cookie;
+pub(crate) mod pair;
+pub(crate) mod taps;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+
+use crate::pages;
+use crate::rate_limiter::{Operation, refused};
+use app::service::Service;
+use domain::caller::{Actor, Caller};
+use domain::entropy;
+use domain::phone::Phone;
+use storage::StorageError;
+
+/// Whether the request of a tap is of a staff phone. Notes the use of the phone.
+pub(super) async fn is_tap_of_staff(
+    service: &Service,
+    headers: &HeaderMap,
+    host: &str,
+) -> Result<bool, StorageError> {
+    let Some(phone) = cookie::phone(service, headers, host).await? else {
+        return Ok(false);
+    };
+    let now = service.storage.now().await?;
+    if let Err(error) = service.storage.note_phone_use(phone.id, now).await {
+        // Reading must work while the disk is full.
+        tracing::debug!("the use of a phone could not be noted: {error}");
+    }
+    Ok(true)
+}
+
+/// The service, working for a phone. `as_done` is the action and its object, for the audit log.
+fn on_behalf(
+    service: &Service,
+    phone: &Phone,
+    address: IpAddr,
+    as_done: (&str, String),
+) -> Arc<Service> {
+    let (action, object) = as_done;
+    let caller = Caller::new(
+        Actor::Phone(phone.id, phone.name.clone()),
+        address,
+        (action.into(), object),
+        phone.rights().reach(),
+        entropy::bytes(&*service.entropy),
+    );
+    service.on_behalf_of(&Arc::new(caller))
+}
+
+/// Whether a form was sent by a page of this host, as the browser says. Every browser names the
+/// origin of a form, so a form without one is refused, too.
+fn is_of_this_host(headers: &HeaderMap, host: &str) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let origin = text(header::ORIGIN.as_str()).and_then(|origin| origin.split_once("://"));
+    let site = text("sec-fetch-site");
+    origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
+        && site.is_none_or(|site| site == "same-origin")
+}
+
+/// The answer to a form of another site.
+fn foreign_form() -> Response {
+    let page = pages::message(
+        StatusCode::FORBIDDEN,
+        "This form came from another site",
+        "Nothing was changed. Tap the tag again, and use the page that opens.",
+    );
+    refused(Operation::Update, page)
+}

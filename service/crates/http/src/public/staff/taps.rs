@@ -1,0 +1,291 @@
+//! `/staff/taps/{id}`: the page of a tap for the staff phone that made it, and its forms.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use utoipa::ToSchema;
+
+use super::cookie;
+use super::{foreign_form, is_of_this_host, on_behalf};
+use crate::auth::origin::Origin;
+use crate::body;
+use crate::error::{nothing_here, refused_change, refused_tap};
+use crate::pages;
+use crate::public::form::{is_form, unreadable};
+use crate::public::tap::requested;
+use crate::public::{AsService, BODY_MAX, BODY_TIME};
+use crate::rate_limiter::{Operation, refused};
+use app::service::Service;
+use app::staff::{self, Acted, Action, Done, Said, StaffTap};
+use app::tap::TapError;
+use domain::id::InteractionId;
+use domain::phone::Phone;
+use domain::trace::TracedInteraction;
+use storage::StorageError;
+
+/// The parameter of the page's address that names a change which was just made.
+const DONE: &str = "done";
+
+/// The fields of a form of the page.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "its shape is what counts")]
+pub(crate) struct StaffForm {
+    /// The token of the page. It is of this tap and this phone, and valid for an hour.
+    token: String,
+    /// The action: a row `good` or `bad` of a test sheet, or a new `experience`, `value` or tag of the
+    /// `inlay`.
+    #[schema(pattern = "^(good|bad|experience|value|inlay)$")]
+    action: String,
+    /// With `good` and `bad`: the test sheet.
+    sheet: Option<i64>,
+    /// With `good` and `bad`: a note for the row.
+    #[schema(max_length = 500)]
+    note: Option<String>,
+    /// With `experience`: the experience; empty for none.
+    experience_id: Option<String>,
+    /// With `value`: the variable.
+    key: Option<String>,
+    /// With `value`: its new value.
+    #[schema(max_length = 4096)]
+    value: Option<String>,
+    /// With `inlay`: the slug of the tag.
+    slug: Option<String>,
+}
+
+/// Open the page of a staff phone's tap
+///
+/// A tap of a paired phone leads here. Nobody else sees the page: without the phone's cookie there
+/// is nothing at this address.
+#[utoipa::path(
+    get, path = "/staff/taps/{id}", tag = "public",
+    params(
+        ("id" = InteractionId, Path, description = "The interaction"),
+        ("done" = Option<String>, Query, description = "A change that was just made")
+    ),
+    responses(
+        (status = OK, body = String, content_type = "text/html", description = "The page"),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap")
+    )
+)]
+pub(crate) async fn page(
+    AsService(service): AsService,
+    origin: Origin,
+    id: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response {
+    let (sent, _) = Sent::of(id, origin, request);
+    shown(&service, &sent).await.unwrap_or_else(refused_tap)
+}
+
+/// Send a form of a staff page
+///
+/// Makes one change on behalf of the phone, with a row in the audit log, and leads back to the page.
+#[utoipa::path(
+    post, path = "/staff/taps/{id}", tag = "public",
+    params(("id" = InteractionId, Path, description = "The interaction")),
+    request_body(content = StaffForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = SEE_OTHER, description = "The change is made; the page shows it"),
+        (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The fields are of no form of the page"),
+        (status = FORBIDDEN, body = String, content_type = "text/html", description = "The form is of another site, another phone or another tap, or has expired, or the phone lacks the scope"),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap"),
+        (status = CONFLICT, body = String, content_type = "text/html", description = "The change does not fit the present state"),
+        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB"),
+        (status = UNPROCESSABLE_ENTITY, body = String, content_type = "text/html", description = "A value is not valid")
+    )
+)]
+pub(crate) async fn act(
+    AsService(service): AsService,
+    origin: Origin,
+    id: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response {
+    let (sent, body) = Sent::of(id, origin, request);
+    // Boxed, because the futures of the body and of the change are large.
+    let acted = Box::pin(acted(&service, &sent, body));
+    acted.await.unwrap_or_else(refused_tap)
+}
+
+/// The answer that leads to the page of a tap.
+pub(in crate::public) fn to_page(id: InteractionId, done: Option<Done>) -> Response {
+    let place = match done {
+        None => format!("/staff/taps/{id}"),
+        Some(done) => format!("/staff/taps/{id}?{DONE}={}", done.as_str()),
+    };
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    let headers = response.headers_mut();
+    if let Ok(place) = HeaderValue::from_str(&place) {
+        headers.insert(header::LOCATION, place);
+    }
+    headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
+    pages::keep_private(headers);
+    response
+}
+
+/// A request for the page of a tap.
+struct Sent {
+    id: Option<InteractionId>,
+    host: String,
+    origin: Origin,
+    parts: Parts,
+}
+
+impl Sent {
+    fn of(
+        id: Result<Path<String>, PathRejection>,
+        origin: Origin,
+        request: Request,
+    ) -> (Self, Body) {
+        let host = requested(&request).host.to_owned();
+        let (parts, body) = request.into_parts();
+        let sent = Self {
+            id: id.ok().and_then(|Path(id)| id.parse().ok()),
+            host,
+            origin,
+            parts,
+        };
+        (sent, body)
+    }
+
+    /// The phone whose cookie the request has, and the tap that it asks for. `None` if either is
+    /// missing.
+    async fn phone(
+        &self,
+        service: &Service,
+    ) -> Result<Option<(Arc<Phone>, InteractionId)>, TapError> {
+        let phone = cookie::phone(service, &self.parts.headers, &self.host).await?;
+        Ok(phone.zip(self.id))
+    }
+
+    /// The service, working for the phone, with the action and its object.
+    fn on_behalf(&self, service: &Service, phone: &Phone, as_done: (&str, String)) -> Arc<Service> {
+        on_behalf(service, phone, self.origin.address, as_done)
+    }
+
+    /// The tap as the phone sees it, or the answer instead.
+    async fn tap(
+        &self,
+        service: &Service,
+        phone: &Phone,
+        id: InteractionId,
+    ) -> Result<Result<Box<TracedInteraction>, Response>, TapError> {
+        let reading = self.on_behalf(service, phone, ("", String::new()));
+        Ok(match staff::staff_tap(service, &reading, id).await? {
+            StaffTap::Within(tap) => Ok(tap),
+            StaffTap::Outside => {
+                let nonce = pages::nonce(&*service.entropy);
+                let html = staff::outside(&nonce)?;
+                Err(pages::staff(StatusCode::OK, html, &nonce))
+            }
+            StaffTap::Nothing => Err(nothing_here()),
+        })
+    }
+
+    /// The page of a tap, with a message.
+    async fn page(
+        &self,
+        service: &Service,
+        (phone, tap): (&Phone, &TracedInteraction),
+        (status, said): (StatusCode, Option<Said<'_>>),
+    ) -> Result<Response, TapError> {
+        let reading = self.on_behalf(service, phone, ("", String::new()));
+        let nonce = pages::nonce(&*service.entropy);
+        let html = staff::page(&reading, phone, tap, said, &nonce).await?;
+        Ok(pages::staff(status, html, &nonce))
+    }
+
+    /// The change that the page's address says was just made.
+    fn done(&self) -> Option<Done> {
+        let query = self.parts.uri.query().unwrap_or_default();
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        let (_, name) = pairs.find(|(name, _)| name == DONE)?;
+        Done::parse(&name)
+    }
+}
+
+async fn shown(service: &Service, sent: &Sent) -> Result<Response, TapError> {
+    let Some((phone, id)) = sent.phone(service).await? else {
+        return Ok(nothing_here());
+    };
+    match sent.tap(service, &phone, id).await? {
+        Ok(tap) => {
+            let said = sent.done().map(Said::Done);
+            let as_said = (StatusCode::OK, said);
+            sent.page(service, (&phone, &tap), as_said).await
+        }
+        Err(other) => Ok(other),
+    }
+}
+
+async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, TapError> {
+    let Some((phone, id)) = sent.phone(service).await? else {
+        return Ok(nothing_here());
+    };
+    let headers = &sent.parts.headers;
+    if !is_of_this_host(headers, &sent.host) {
+        return Ok(foreign_form());
+    }
+    if !is_form(headers) {
+        let text =
+            "This page takes what a form of its own sends (application/x-www-form-urlencoded).";
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Ok(pages::message(status, "Not like this", text));
+    }
+    let body = match body::read(body, BODY_MAX, BODY_TIME).await {
+        Ok(body) => body,
+        Err(error) => return Ok(refused(Operation::Update, unreadable(error))),
+    };
+    let fields: BTreeMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
+    let tap = match sent.tap(service, &phone, id).await? {
+        Ok(tap) => tap,
+        Err(other) => return Ok(other),
+    };
+    let token = fields.get("token").map_or("", String::as_str);
+    if !staff::is_form_of(service, &phone, &tap, token).await? {
+        let text = "Nothing was changed. Tap the tag again, and use the page that opens.";
+        let page = pages::message(StatusCode::FORBIDDEN, "This form is too old", text);
+        return Ok(refused(Operation::Update, page));
+    }
+    let said = change(service, sent, (&phone, &tap), &fields).await?;
+    match said {
+        Ok(done) => Ok(to_page(id, Some(done))),
+        Err((status, why)) => {
+            let said = Some(Said::Refused(&why));
+            sent.page(service, (&phone, &tap), (status, said)).await
+        }
+    }
+}
+
+/// Makes the change of a form, or returns the status and the reason of its refusal.
+async fn change(
+    service: &Service,
+    sent: &Sent,
+    (phone, tap): (&Phone, &TracedInteraction),
+    fields: &BTreeMap<String, String>,
+) -> Result<Result<Done, (StatusCode, String)>, TapError> {
+    let Some(action) = Action::of(fields) else {
+        let why = "This is no form of this page.".to_owned();
+        return Ok(Err((StatusCode::BAD_REQUEST, why)));
+    };
+    let scope = action.scope();
+    if !phone.rights().allow(scope) {
+        let scope = scope.as_str();
+        let why = format!("This phone may not do that: it lacks the scope {scope}.");
+        return Ok(Err((StatusCode::FORBIDDEN, why)));
+    }
+    let changing = sent.on_behalf(service, phone, action.recorded_as(tap));
+    match staff::act(&changing, phone, tap, action).await {
+        Ok(Acted::Done(done)) => Ok(Ok(done)),
+        Ok(Acted::Refused(why)) => Ok(Err((StatusCode::UNPROCESSABLE_ENTITY, why))),
+        Err(error @ (StorageError::Conflict(_) | StorageError::Full)) => {
+            Ok(Err(refused_change(error)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

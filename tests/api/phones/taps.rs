@@ -1,0 +1,290 @@
+//! Taps of staff phones: their page, their record, and everybody else's taps.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::{Answering as _, TestService};
+
+use super::{phone, phone_with};
+
+#[tokio::test]
+async fn a_tap_of_staff_shows_its_page_and_is_recorded_without_a_key() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    let url = inlay.url(&tag);
+    let tap = staff.tap(&url).await;
+    assert_eq!((tap.status, &tap.rk, &tap.cookie), (303, &None, &None));
+    assert_eq!(tap.answer.header("cache-control"), Some("no-store"));
+    assert_eq!(tap.answer.header("vary"), Some("Cookie"));
+    let id = service.last_interaction().await;
+    let path = format!("/staff/taps/{id}");
+    assert_eq!(tap.location.as_deref(), Some(&*path));
+
+    // A reload shows the same verdict, because it does not send the code again.
+    for _ in 0..2 {
+        let page = staff.open(&path).await;
+        assert_eq!(page.status, 200, "{}", page.body);
+        assert!(
+            page.body.contains("<strong>Verified</strong>"),
+            "{}",
+            page.body
+        );
+        assert!(page.body.contains("Bottle 41"), "{}", page.body);
+        assert!(!page.body.contains("<script"), "{}", page.body);
+        assert_eq!(page.header("cache-control"), Some("no-store"));
+        assert_eq!(page.header("vary"), Some("Cookie"));
+    }
+    let newest = async || service.admin_get("/interactions?limit=1").await["items"][0].clone();
+    let recorded = newest().await;
+    assert_eq!(recorded["id"], id);
+    assert_eq!(recorded["staff"], true, "{recorded}");
+    assert_eq!(recorded["origin"], "staff");
+    assert_eq!(recorded["key_issued"], false);
+    assert_eq!(recorded["reason"], "verified");
+
+    // It moved the counter like any tap, so its URL is used up.
+    service.tap(&url).await;
+    let replayed = newest().await;
+    assert_eq!(replayed["reason"], "replayed");
+    assert_eq!(replayed["staff"], false);
+    let page = staff.open(&staff.staff_tap(&url).await).await;
+    assert!(
+        page.body.contains("<strong>Not verified</strong>"),
+        "{}",
+        page.body
+    );
+    assert!(page.body.contains("used before"), "{}", page.body);
+    let listed = service.admin_get("/phones").await;
+    assert_eq!(listed["items"][0]["last_used_at"], "2026-01-01T12:00:00Z");
+}
+
+#[tokio::test]
+async fn taps_of_staff_are_in_no_statistic() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    service.tap(&inlay.url(&tag)).await;
+    for _ in 0..3 {
+        staff.staff_tap(&inlay.url(&tag)).await;
+    }
+    staff.staff_tap(&tag.path()).await;
+    service.advance(1);
+    let stats = service.admin_get("/stats").await;
+    assert_eq!(
+        stats["totals"],
+        json!({"verified": 1, "not_verified": 0, "not_checked": 0})
+    );
+    assert_eq!(stats["test_taps"], json!({"reader": 0, "kiosk": 0}));
+    assert_eq!(stats["top_tags"][0]["taps"], 1, "{stats}");
+    let report = service.admin_get("/reports").await;
+    assert_eq!(report["totals"]["taps"], 1, "{report}");
+    assert_eq!(report["test_taps"], json!({"reader": 0, "kiosk": 0}));
+    let page = service.admin_get("/interactions").await;
+    let made_by = page["items"].as_array().expect("taps").iter();
+    let staff = made_by.filter(|tap| tap["staff"] == true).count();
+    assert_eq!(staff, 4);
+}
+
+/// Both taps are made at one time, of one tag.
+#[tokio::test]
+async fn a_visitor_sees_nothing_of_staff_in_the_same_second() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read", "tags"]).await;
+    let before = service.tap(&inlay.url(&tag)).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    let after = service.tap(&inlay.url(&tag)).await;
+    for tap in [before, after] {
+        assert_eq!(tap.status, 302);
+        let payload = service.payload(tap.key()).await;
+        assert_eq!(payload["tag_verified"], true);
+    }
+    let page = service.get(&path).answer().await;
+    let nothing = service.get("/staff/taps/999").answer().await;
+    assert_eq!((page.status, &page.body), (404, &nothing.body));
+    // The cookie of the visitor's key opens nothing either.
+    let visitor = service.tap(&inlay.url(&tag)).await;
+    if let Some(cookie) = visitor.cookie {
+        let request = service.get(&path).header("cookie", cookie);
+        assert_eq!(request.answer().await.status, 404);
+    }
+    // Nor is the tap of a visitor a page of staff.
+    let of_visitor = format!("/staff/taps/{}", service.last_interaction().await);
+    assert_eq!(staff.open(&of_visitor).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_phone_that_was_ended_gets_the_visitors_page_at_once() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read", "tags"]).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    let token = staff.token(&path).await;
+    staff.end(&service).await;
+    let tap = staff.tap(&inlay.url(&tag)).await;
+    assert_eq!(tap.status, 302);
+    tap.key();
+    assert_eq!(staff.open(&path).await.status, 404);
+    let fields = [
+        ("token", &*token),
+        ("action", "experience"),
+        ("experience_id", ""),
+    ];
+    assert_eq!(staff.form(&path, &fields).answer().await.status, 404);
+}
+
+#[tokio::test]
+async fn a_phone_that_expired_gets_the_visitors_page() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let end = json!({"expires_at": "2026-01-01T12:30:00Z"});
+    let staff = phone_with(&service, &["read"], end).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    service.advance(30 * 60_000 - 1);
+    staff.staff_tap(&inlay.url(&tag)).await;
+    service.advance(1);
+    let tap = staff.tap(&inlay.url(&tag)).await;
+    assert_eq!(tap.status, 302);
+    tap.key();
+    assert_eq!(staff.open(&path).await.status, 404);
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_phone_means_nothing_to_another_service() {
+    let (service, other) = (TestService::start().await, TestService::start().await);
+    let staff = phone(&service, &["read"]).await;
+    let (tag, mut inlay) = other.bottle().await;
+    let tap = other.tap_with_cookie(&inlay.url(&tag), &staff.cookie).await;
+    assert_eq!(tap.status, 302);
+    tap.key();
+}
+
+/// A page on the same host could read the answer to its own request, or show it in a frame.
+#[tokio::test]
+async fn a_script_or_a_frame_gets_the_visitors_answer() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    for into in ["empty", "iframe", "image"] {
+        let sent = |path: &str| {
+            let request = staff.client.get(path).header("cookie", &staff.cookie);
+            request.header("sec-fetch-dest", into)
+        };
+        let tap = sent(&inlay.url(&tag)).answer().await;
+        assert_eq!(tap.status, 302, "{into}");
+        assert_eq!(sent(&path).answer().await.status, 404, "{into}");
+    }
+    let page = staff.open(&path).await;
+    let policy = page.header("content-security-policy").expect("a policy");
+    assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+}
+
+#[tokio::test]
+async fn a_phone_of_a_group_sees_the_tags_of_its_group() {
+    let service = TestService::start().await;
+    let group = json!({"kind": "product", "name": "Wine"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let inside = service
+        .redirecting_tag(json!({"name": "Inside", "group_id": group}))
+        .await;
+    let outside = service.redirecting_tag(json!({"name": "Outside"})).await;
+    let limit = json!({"group_ids": [group]});
+    let staff = phone_with(&service, &["read", "tags"], limit).await;
+    let page = staff.open(&staff.staff_tap(&inside.path()).await).await;
+    assert!(
+        page.body.contains("Inside") && page.body.contains("Wine"),
+        "{}",
+        page.body
+    );
+    let path = staff.staff_tap(&outside.path()).await;
+    let page = staff.open(&path).await;
+    assert_eq!(page.status, 200);
+    assert!(
+        page.body.contains("Not in the groups of this phone"),
+        "{}",
+        page.body
+    );
+    assert!(!page.body.contains("Outside"), "{}", page.body);
+    let fields = [
+        ("token", "1.x"),
+        ("action", "experience"),
+        ("experience_id", ""),
+    ];
+    let answer = staff.form(&path, &fields).answer().await;
+    assert!(
+        answer.body.contains("Not in the groups of this phone"),
+        "{}",
+        answer.body
+    );
+    let tag = service.admin_get(&outside.admin_path()).await;
+    assert_ne!(tag["experience_id"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_page_shows_no_more_than_the_scopes_of_its_phone() {
+    let service = TestService::start().await;
+    let more = json!({"variables": {"owner": "Ada"}, "attributes": {"lot": "L03"}});
+    let tag = service.redirecting_tag(more).await;
+    service
+        .admin_create("/sheets", json!({"name": "Delivery", "planned": 60}))
+        .await;
+    let page = async |scopes: &[&str]| {
+        let staff = phone(&service, scopes).await;
+        let path = staff.staff_tap(&tag.path()).await;
+        staff.open(&path).await.body
+    };
+    let read = page(&["read"]).await;
+    assert!(read.contains("L03") && read.contains("Ada"), "{read}");
+    assert!(!read.contains("<form"), "{read}");
+    let encode = page(&["encode"]).await;
+    assert!(encode.contains("Delivery · row 1 of 60"), "{encode}");
+    assert!(
+        !encode.contains("L03") && !encode.contains("Ada"),
+        "{encode}"
+    );
+    let tags = page(&["tags"]).await;
+    assert!(
+        tags.contains("Ada") && tags.contains("experience_id"),
+        "{tags}"
+    );
+    assert!(
+        !tags.contains("Delivery") && !tags.contains("Last taps"),
+        "{tags}"
+    );
+}
+
+/// Texts of strangers are text.
+#[tokio::test]
+async fn values_of_a_tag_are_no_markup_of_the_page() {
+    let service = TestService::start().await;
+    let text = "\"><script>alert(1)</script>";
+    let more = json!({"name": text, "variables": {"owner": text}, "attributes": {"lot": text}});
+    let tag = service.redirecting_tag(more).await;
+    let staff = phone(&service, &["read", "tags", "encode", "keys"]).await;
+    let page = staff.open(&staff.staff_tap(&tag.path()).await).await;
+    assert!(!page.body.contains("<script"), "{}", page.body);
+}
+
+/// Only a browser that opens a page taps: other methods have the answers of a visitor.
+#[tokio::test]
+async fn a_cookie_of_staff_changes_nothing_but_taps() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    let url = inlay.url(&tag);
+    let taps = async || {
+        let page = service.admin_get("/interactions").await;
+        page["items"].as_array().expect("a list").len()
+    };
+    let head = staff.client.request(Method::HEAD, &url);
+    let head = head.header("cookie", &staff.cookie).answer().await;
+    assert_eq!(head.status, 302);
+    let prefetch = staff.client.get(&url).header("cookie", &staff.cookie);
+    let prefetch = prefetch.header("sec-purpose", "prefetch").answer().await;
+    assert_eq!(prefetch.status, 503);
+    assert_eq!(taps().await, 0);
+    staff.staff_tap(&url).await;
+    assert_eq!(taps().await, 1);
+}
