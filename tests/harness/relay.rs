@@ -36,12 +36,11 @@ fn pass_on(card: &mut dyn VirtualCard, command: &[u8]) -> Option<Vec<u8>> {
         Some(([0xD5, 0x43, ..], _)) => None,
         _ => return Some(NOT_PASSED_ON.to_vec()),
     };
-    Some(match shown {
-        Some(shown) => [&shown[..], &[0x90, 0x00]].concat(),
-        None => {
-            card.power_on();
-            REFUSED.to_vec()
-        }
+    Some(if let Some(shown) = shown {
+        [&shown[..], &[0x90, 0x00]].concat()
+    } else {
+        card.power_on();
+        REFUSED.to_vec()
     })
 }
 

@@ -197,15 +197,15 @@ fn private_folder() -> Result<TempDir> {
 
 /// Waits until the standard input is closed; for ever, unless that was `asked` for.
 async fn stdin_closed(asked: bool) {
-    let (closes, closed) = oneshot::channel::<()>();
+    let (end, ended) = oneshot::channel::<()>();
     if !asked {
         return std::future::pending().await;
     }
     // Not a task of the runtime, which would wait for the read when it ends.
     std::thread::spawn(move || {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-        drop(closes);
+        drop(end);
     });
     // It ends with the drop of its other half.
-    let _ = closed.await;
+    let _ = ended.await;
 }

@@ -38,7 +38,7 @@ pub(crate) struct Certificates {
     #[arg(long, env = "TAPDESK_ACME_CA", value_name = "FILE")]
     acme_ca: Option<PathBuf>,
 
-    /// A file with two words, the id and the key (in Base64) that an authority gave you for new accounts. Let's Encrypt needs none; ZeroSSL and Google do.
+    /// A file with two words, the id and the key (in Base64) that an authority gave you for new accounts. Let's Encrypt needs none.
     #[arg(long, env = "TAPDESK_ACME_ACCOUNT", value_name = "FILE")]
     acme_account: Option<PathBuf>,
 

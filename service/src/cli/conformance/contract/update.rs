@@ -225,8 +225,8 @@ fn at_once(service: &mut Contract) -> Judged {
     let body = json!({"rolling_key": key, "data": data}).to_string();
     let send = || web.post(&url, &[("content-type", "application/json")], &body);
     let answers: Vec<_> = thread::scope(|scope| {
-        let sent: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(send)).collect();
-        let answers = sent.into_iter().filter_map(|sent| sent.join().ok());
+        let copies: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(send)).collect();
+        let answers = copies.into_iter().filter_map(|copy| copy.join().ok());
         answers.collect()
     });
     let succeeded = answers

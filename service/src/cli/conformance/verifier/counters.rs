@@ -113,6 +113,7 @@ fn replay_other_picc(verifier: &mut Verifier) -> Judged {
 }
 
 /// Of copies that arrive at once, one is accepted.
+#[expect(clippy::unnecessary_wraps, reason = "every check has this type")]
 fn replay_at_once(verifier: &mut Verifier) -> Judged {
     if verifier.signal.is_none() {
         return Ok(not_checked(super::NOTHING_ACCEPTED));
@@ -121,10 +122,10 @@ fn replay_at_once(verifier: &mut Verifier) -> Judged {
     let url = verifier.url(&verifier.code(counter));
     let subject = &*verifier;
     let answers: Vec<_> = thread::scope(|scope| {
-        let sent: Vec<_> = (0..AT_ONCE)
+        let copies: Vec<_> = (0..AT_ONCE)
             .map(|_| scope.spawn(|| subject.accepts_url(&url)))
             .collect();
-        let answers = sent.into_iter().filter_map(|sent| sent.join().ok());
+        let answers = copies.into_iter().filter_map(|copy| copy.join().ok());
         answers.collect()
     });
     let accepted = answers.iter().flatten().filter(|accepted| **accepted);
@@ -137,6 +138,7 @@ fn replay_at_once(verifier: &mut Verifier) -> Judged {
     ))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every check has this type")]
 fn replay_after_restart(verifier: &mut Verifier) -> Judged {
     if verifier.used.is_empty() {
         return Ok(not_checked(

@@ -6,7 +6,7 @@ use tapdesk_service::inlay::template::{Field, Filled};
 
 use super::Verifier;
 use super::signal::Seen;
-use crate::cli::conformance::check::{Check, Judged, failed, not_checked, passed};
+use crate::cli::conformance::check::{Check, Verdict, failed, not_checked, passed};
 
 /// A code that was published with its keys.
 struct Vector {
@@ -163,22 +163,22 @@ pub(super) fn send(verifier: &Verifier) -> Result<Vec<Option<Seen>>, ureq::Error
 pub(super) fn checks() -> Vec<Check<Verifier>> {
     let vectors = VECTORS.iter().enumerate();
     let checks = vectors.map(|(index, vector)| {
-        let run = move |verifier: &mut Verifier| judge(verifier, index);
+        let run = move |verifier: &mut Verifier| Ok(judge(verifier, index));
         Check::new(vector.name, vector.source, run)
     });
     checks.collect()
 }
 
-fn judge(verifier: &Verifier, index: usize) -> Judged {
+fn judge(verifier: &Verifier, index: usize) -> Verdict {
     let uid = VECTORS[index].uid();
     let Some(Some(seen)) = verifier.vectors.get(index) else {
-        return Ok(not_checked(
+        return not_checked(
             "The vector has another template, another start of the MAC's input or other keys.",
-        ));
+        );
     };
     let accepts = verifier.signal.as_ref().map(|signal| signal.accepts(seen));
     let is_known = verifier.uid == uid || verifier.other_uid == Some(uid);
-    Ok(match accepts {
+    match accepts {
         None => not_checked(super::NOTHING_ACCEPTED),
         Some(true) => passed("The published code is accepted."),
         Some(false) if is_known => failed(
@@ -187,7 +187,7 @@ fn judge(verifier: &Verifier, index: usize) -> Judged {
         Some(false) => not_checked(format!(
             "It is refused, and the verifier may not know the chip: give it the UID {uid}."
         )),
-    })
+    }
 }
 
 #[cfg(test)]
