@@ -164,9 +164,7 @@ use crate::template::{Field, Filled};
 
 pub use memory::Memory;
 pub use mirror::{MirrorConfig, MirrorContent, Written};
-pub use password::{
-    AUTHLIM, CFGLCK, NO_PASSWORD, PROT, PROTECTED_FROM, PWD_AUTH, WritePassword,
-};
+pub use password::{AUTHLIM, CFGLCK, NO_PASSWORD, PROT, PROTECTED_FROM, PWD_AUTH, WritePassword};
 
 /// Reads the values of a code. A counter of 0 is switched off, or has not counted yet.
 pub fn check(code: &Filled) -> Assessment {
