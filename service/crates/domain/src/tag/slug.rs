@@ -39,7 +39,7 @@ pub enum InvalidSlug {
 
 /// The first segments of the service's own paths, now or as they are planned. A URL template may
 /// begin with `{slug}`, and the service answers its own paths first.
-pub const RESERVED: [&str; 15] = [
+pub const RESERVED: [&str; 16] = [
     "t",
     "v2",
     "admin",
