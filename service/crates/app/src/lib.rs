@@ -15,6 +15,7 @@
 //! | [`csv_file`], [`xlsx_file`] | files for spreadsheets |
 //! | [`labels`] | labels with QR codes, for printers |
 //! | [`inlays`] | new inlays, and their keys |
+//! | [`kiosk`] | the state of a kiosk in the same process |
 //! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
 //!
 //! [`Service`] has the parts that all of them share: storage, keys, settings and caches. It knows
@@ -46,6 +47,7 @@ pub mod webhook_delivery;
 pub mod csv_file;
 pub mod demo;
 pub mod inlays;
+pub mod kiosk;
 pub mod labels;
 pub mod tag_table;
 pub mod visitor_data;

@@ -15,6 +15,7 @@ mod factory_orders;
 mod groups;
 mod inlays;
 mod interactions;
+mod kiosk;
 mod labels;
 mod mail;
 mod master_keys;
@@ -112,6 +113,7 @@ fn routes(purpose: Purpose) -> Routes {
         .encode(routes!(sheets::update))
         .encode(routes!(sheets::append))
         .export(routes!(sheets::export))
+        .read(routes!(kiosk::get))
         .read(routes!(clock::get))
         .admin(routes!(clock::advance))
         .admin(routes!(demo::make, demo::remove))
