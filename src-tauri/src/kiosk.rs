@@ -27,6 +27,7 @@ mod visits;
 mod window;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use tauri::{AppHandle, Manager as _};
@@ -41,6 +42,7 @@ use crate::folders::Folders;
 use crate::kiosk_settings::LeavesTo;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
+use crate::state::{ProblemKind, Ready, StartProblem};
 use crate::tray;
 use crate::window as owner;
 
@@ -241,7 +243,7 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
             can_close: true,
         });
     }
-    let ready = shell.ready().await.map_err(|problem| Problem {
+    let ready = ready(&shell).await.map_err(|problem| Problem {
         title: problem.title,
         text: problem.text,
         can_close: false,
@@ -251,6 +253,39 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
         text,
         can_close: false,
     })
+}
+
+/// How often a start is tried again, and the pause before.
+const RETRIES: u32 = 2;
+const RETRY_PAUSE: Duration = Duration::from_secs(3);
+
+/// The service once it runs. A start is tried again if something else was in its way: after a crash,
+/// the system may need a moment to end the former process.
+async fn ready(shell: &Shell) -> Result<Ready, StartProblem> {
+    let mut retries = 0;
+    loop {
+        match shell.ready().await {
+            Err(problem) if retries < RETRIES && is_passing(problem.kind) => {
+                retries += 1;
+                tracing::warn!("the service does not start: {}", problem.title);
+                tokio::time::sleep(RETRY_PAUSE).await;
+                shell.start().await;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Whether a problem can pass without anyone's help.
+fn is_passing(kind: ProblemKind) -> bool {
+    match kind {
+        ProblemKind::PortInUse | ProblemKind::DatabaseInUse => true,
+        ProblemKind::Damaged
+        | ProblemKind::Newer
+        | ProblemKind::Foreign
+        | ProblemKind::Keys
+        | ProblemKind::Other => false,
+    }
 }
 
 /// Shows on the kiosk's screen why the kiosk cannot run.

@@ -1,5 +1,8 @@
 //! Serves visitors: opens a page for a tag on the reader, and returns to the attract page.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
