@@ -5,8 +5,7 @@ import type { View } from "./desktop";
 import { ownersWords, wordsOf, type Language } from "./words";
 
 /** `visit` is the visitor's page with the strip below it; all others fill the screen. */
-export type Scene =
-  "attract" | "waiting" | "genuine" | "not_verified" | "read" | "visit" | "goodbye" | "lift" | "no_reader" | "no_service";
+export type Scene = "attract" | "waiting" | "genuine" | "not_verified" | "read" | "visit" | "goodbye" | "lift" | "no_reader" | "no_service";
 
 /** A moment that the page itself measures: a visit has just ended, or a tag lies there for long. */
 export interface Moment {
