@@ -153,6 +153,18 @@ group("Kiosk", {
       await waiting(page, world);
       await page.waitForFunction(() => globalThis.host.beats >= 2);
     },
+    "is seen from the desk": async (page) => {
+      const state = { has_screen: true, has_reader: false, visits_today: 41, last_visit_at: null };
+      const answer = { state };
+      await page.route("**/admin/v1/kiosk", (route) => route.fulfill({ json: answer }));
+      await page.show("settings/kiosk");
+      await page.getByRole("heading", { name: "Kiosk of this service" }).waitFor();
+      await page.getByText("41 visits").waitFor();
+      await page.getByText("None yet").waitFor();
+      answer.state = null;
+      await page.getByRole("button", { name: "Refresh" }).click();
+      await page.getByText("shows no kiosk now").waitFor();
+    },
     "is set up in one sheet, and shown as it will be": async (page) => {
       await kioskHost(page);
       await page.show("settings/kiosk");
