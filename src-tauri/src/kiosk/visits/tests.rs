@@ -141,6 +141,21 @@ async fn a_day_of_visits_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_page_that_the_service_does_not_judge_is_shown_without_a_verdict() {
+    let (visits, _home) = visits(Recorder::default());
+    visits.placed(Ok(&reading())).await;
+    let visit = visits.kiosk.view.borrow().visit;
+    assert_eq!(
+        visit,
+        Some(Visit {
+            seconds_left: 10,
+            verified: None,
+            is_open: false,
+        })
+    );
+}
+
+#[tokio::test]
 async fn a_visit_opens_in_the_language_that_the_visitor_chose() {
     let display = Recorder::default();
     let (visits, _home) = visits(display.clone());
