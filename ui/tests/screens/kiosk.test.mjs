@@ -289,6 +289,16 @@ group("Kiosk", {
       await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
       // The shell knows in which language each page opens.
       assert.deepEqual(await page.evaluate(() => globalThis.host.spoken), ["en", "ar", "en"]);
+      // Another visitor who comes during the thanks does not inherit it.
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      await shows(page, { tags: 2, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 2 });
+      await page.getByRole("heading", { name: "Danke für Ihren Besuch." }).waitFor();
+      await shows(page, { tags: 2, is_reading: true });
+      await page.getByRole("heading", { name: "Reading your tag" }).waitFor();
+      assert.deepEqual(await page.evaluate(() => globalThis.host.spoken.slice(-2)), ["de", "en"]);
     },
     "the PIN pad closes when a tag is placed on the reader": async (page, { ui }) => {
       await kioskHost(page);
