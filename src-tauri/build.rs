@@ -40,11 +40,15 @@ const COMMANDS: &[&str] = &[
     "kiosk_done",
     "kiosk_unlock",
     "kiosk_close",
+    "kiosk_language",
+    "kiosk_alive",
     "kiosk_settings",
     "kiosk_choose",
     "kiosk_set_pin",
     "kiosk_add_picture",
     "kiosk_remove_picture",
+    "kiosk_set_logo",
+    "kiosk_remove_logo",
     "kiosk_start",
 ];
 

@@ -13,6 +13,7 @@ mod exports;
 mod groups;
 mod inlays;
 mod interactions;
+mod kiosk;
 mod labels;
 mod master_keys;
 mod metrics;

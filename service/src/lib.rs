@@ -12,7 +12,7 @@
 //! statuses outside `error.rs` in `http`, of SQL outside [`storage`].
 
 pub use app::{
-    Parts, Service, TapUrl, backup, certificates, demo, housekeeping, notifications, rotate,
+    Parts, Service, TapUrl, backup, certificates, demo, housekeeping, kiosk, notifications, rotate,
     s3_server,
 };
 pub use domain::{

@@ -14,6 +14,8 @@
 
 mod allowed_hosts;
 pub(crate) mod commands;
+mod fonts;
+mod heartbeat;
 #[cfg(target_os = "linux")]
 mod linux;
 pub(crate) mod pictures;
@@ -25,18 +27,22 @@ mod visits;
 mod window;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::{mpsc, watch};
 
+use self::heartbeat::Heartbeat;
 #[cfg(target_os = "linux")]
 use self::linux as system;
 #[cfg(not(target_os = "linux"))]
 use self::unsupported as system;
 use crate::folders::Folders;
+use crate::kiosk_settings::LeavesTo;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
+use crate::state::{ProblemKind, Ready, StartProblem};
 use crate::tray;
 use crate::window as owner;
 
@@ -48,6 +54,10 @@ const WHY_NOT: Option<&str> = if cfg!(target_os = "linux") {
 };
 
 /// State of the attract page.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the machine"
+)]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct View {
@@ -57,6 +67,12 @@ pub(crate) struct View {
     pub notice: Option<Notice>,
     /// Whether a reader is connected, so that visitors can place tags.
     pub has_reader: bool,
+    /// Whether the service runs, so that pages can open.
+    pub has_service: bool,
+    /// Whether a tag is on a reader.
+    pub has_tag: bool,
+    /// Whether a tag was placed and is being checked.
+    pub is_reading: bool,
     /// Rises with each tag that is placed, so that the page plays a sound and flashes.
     pub tags: u64,
     /// Rises each time the owner asks for the PIN during a visit.
@@ -83,6 +99,10 @@ pub(crate) struct Problem {
 pub(crate) struct Visit {
     /// Seconds until it ends without input.
     pub seconds_left: u16,
+    /// The verdict that the tap gets; `None` if the service does not judge the tag.
+    pub verified: Option<bool>,
+    /// Whether the page is shown. Before that, the verdict is.
+    pub is_open: bool,
 }
 
 /// A message to a visitor, in the page's words.
@@ -113,6 +133,8 @@ pub(crate) enum Event {
     Input,
     /// The visitor pressed the button that ends the visit.
     Done,
+    /// The page of the visit is shown.
+    PageShown,
     /// The Escape key was held: the owner wants the PIN.
     OwnerAsks,
     /// A link on the page led to a host that the kiosk does not show.
@@ -131,6 +153,11 @@ pub(crate) struct Kiosk {
     tally: Mutex<tally::Tally>,
     tries: Mutex<pin::Tries>,
     running: Mutex<Option<Running>>,
+    /// The language of the visitor, as the attract page says it.
+    language: Mutex<Option<String>>,
+    heartbeat: Mutex<Heartbeat>,
+    /// Whether the computer was started as a kiosk.
+    is_exhibit: bool,
     folders: Folders,
 }
 
@@ -145,13 +172,17 @@ struct Running {
 }
 
 impl Kiosk {
-    /// The kiosk of an installation, not shown yet.
-    pub(crate) fn new(folders: &Folders) -> Self {
+    /// The kiosk of an installation, not shown yet. `is_exhibit` says that the computer was started
+    /// as a kiosk.
+    pub(crate) fn new(folders: &Folders, is_exhibit: bool) -> Self {
         Self {
             view: watch::Sender::new(View::default()),
-            tally: Mutex::new(tally::Tally::load(&pictures::folder(&folders.database))),
-            tries: Mutex::new(pin::Tries::load(&pictures::folder(&folders.database))),
+            tally: Mutex::new(tally::Tally::load(&folders.kiosk)),
+            tries: Mutex::new(pin::Tries::load(&folders.kiosk)),
             running: Mutex::default(),
+            language: Mutex::default(),
+            heartbeat: Mutex::default(),
+            is_exhibit,
             folders: folders.clone(),
         }
     }
@@ -171,6 +202,7 @@ impl Kiosk {
     fn stop(&self) {
         drop(lock(&self.running).take());
         self.view.send_replace(View::default());
+        *lock(&self.heartbeat) = Heartbeat::default();
     }
 }
 
@@ -211,7 +243,7 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
             can_close: true,
         });
     }
-    let ready = shell.ready().await.map_err(|problem| Problem {
+    let ready = ready(&shell).await.map_err(|problem| Problem {
         title: problem.title,
         text: problem.text,
         can_close: false,
@@ -221,6 +253,39 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
         text,
         can_close: false,
     })
+}
+
+/// How often a start is tried again, and the pause before.
+const RETRIES: u32 = 2;
+const RETRY_PAUSE: Duration = Duration::from_secs(3);
+
+/// The service once it runs. A start is tried again if something else was in its way: after a crash,
+/// the system may need a moment to end the former process.
+async fn ready(shell: &Shell) -> Result<Ready, StartProblem> {
+    let mut retries = 0;
+    loop {
+        match shell.ready().await {
+            Err(problem) if retries < RETRIES && is_passing(problem.kind) => {
+                retries += 1;
+                tracing::warn!("the service does not start: {}", problem.title);
+                tokio::time::sleep(RETRY_PAUSE).await;
+                shell.start().await;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Whether a problem can pass without anyone's help.
+fn is_passing(kind: ProblemKind) -> bool {
+    match kind {
+        ProblemKind::PortInUse | ProblemKind::DatabaseInUse => true,
+        ProblemKind::Damaged
+        | ProblemKind::Newer
+        | ProblemKind::Foreign
+        | ProblemKind::Keys
+        | ProblemKind::Other => false,
+    }
 }
 
 /// Shows on the kiosk's screen why the kiosk cannot run.
@@ -236,9 +301,18 @@ pub(crate) fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Shows the owner's window in place of the kiosk.
+/// Leaves the kiosk: ends the program on an exhibit's computer, or shows the owner's window in place
+/// of the kiosk.
 fn leave(app: &AppHandle) -> tauri::Result<()> {
-    app.state::<SharedKiosk>().stop();
+    let kiosk = Arc::clone(&app.state::<SharedKiosk>());
+    let shell = Arc::clone(&app.state::<Arc<Shell>>());
+    kiosk.stop();
+    shell.report_kiosk(None);
+    if kiosk.is_exhibit && shell.kiosk().chosen.leaves_to == LeavesTo::Quit {
+        tracing::info!("the kiosk was left, and the program ends");
+        app.exit(0);
+        return Ok(());
+    }
     if let Some(readers) = app.state::<Option<Monitor>>().as_ref() {
         readers.board().judge(true);
         let shell = app.state::<Arc<Shell>>();

@@ -1,8 +1,10 @@
-//! The owner's choices for the kiosk. They are stored with the desktop's other choices, because
-//! they belong to this machine and not to the service.
+//! The owner's choices for the kiosk. They are stored in the folder of the kiosk, because they
+//! belong to this machine: not to the service, and not to one user.
 
 pub(crate) mod host;
+pub(crate) mod language;
 mod pin_hash;
+mod store;
 
 use serde::{Deserialize, Serialize};
 use tapdesk_service::field_error::FieldError;
@@ -20,11 +22,30 @@ pub struct KioskSettings {
     /// The fields of the settings form.
     #[serde(flatten)]
     pub chosen: Chosen,
-    /// The file names of the attract page's pictures, in display order.
+    /// The file names of the attract page's pictures and videos, in display order.
     pub pictures: Vec<String>,
+    /// The file name of the owner's logo.
+    pub logo: Option<String>,
+}
+
+/// The program's next step after the right PIN, if the computer was started as a kiosk. A kiosk
+/// that was started in the owner's window always returns there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum LeavesTo {
+    /// The program ends, and no administration is shown.
+    #[default]
+    Quit,
+    /// The owner's window opens.
+    Window,
 }
 
 /// The fields of the kiosk's settings form.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each choice stands for itself"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskChoices"))]
 #[serde(default)]
@@ -51,6 +72,12 @@ pub struct Chosen {
     pub group_id: Option<GroupId>,
     /// The URL that the attract page shows as a QR code.
     pub code: Option<String>,
+    /// The languages that visitors can choose, in their order; empty for all.
+    pub languages: Vec<String>,
+    /// Whether a keyboard appears for a field of a visitor's page.
+    pub keyboard: bool,
+    /// The program's next step after the right PIN.
+    pub leaves_to: LeavesTo,
     /// Whether the kiosk plays a sound when a tag is read.
     pub sound: bool,
     /// Whether the screen flashes when a tag is read.
@@ -72,6 +99,9 @@ impl Default for Chosen {
             hosts: Vec::new(),
             group_id: None,
             code: None,
+            languages: Vec::new(),
+            keyboard: true,
+            leaves_to: LeavesTo::Quit,
             sound: true,
             light: true,
             autostart: false,
@@ -131,6 +161,8 @@ impl Chosen {
         hosts.sort();
         hosts.dedup();
         self.hosts = hosts;
+        self.languages =
+            language::checked(self.languages).map_err(|why| FieldError::of("languages", why))?;
         self.code = self.code.filter(|code| !code.trim().is_empty());
         if let Some(code) = &self.code
             && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
@@ -197,6 +229,13 @@ mod tests {
                 "colour",
                 Chosen {
                     colour: Some("#fff;background:url(https://a.example)".to_owned()),
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "languages",
+                Chosen {
+                    languages: vec!["tlh".to_owned()],
                     ..Chosen::default()
                 },
             ),

@@ -95,7 +95,7 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
     let runtime = Runtime::new().context("The system does not let Tapdesk start its threads")?;
     let folders = Folders::of_user()?;
     let keychain = Keychain::of_system(&folders);
-    let kiosk = Arc::new(Kiosk::new(&folders));
+    let kiosk = Arc::new(Kiosk::new(&folders, arguments.kiosk));
     let shell = Arc::new(Shell::new(folders, keychain, arguments.listen));
     if !session::has_display() {
         return Ok(runtime.block_on(headless::run(&shell)));
@@ -200,11 +200,15 @@ fn build(
             kiosk::commands::kiosk_done,
             kiosk::commands::kiosk_unlock,
             kiosk::commands::kiosk_close,
+            kiosk::commands::kiosk_language,
+            kiosk::commands::kiosk_alive,
             kiosk::commands::kiosk_settings,
             kiosk::commands::kiosk_choose,
             kiosk::commands::kiosk_set_pin,
             kiosk::commands::kiosk_add_picture,
             kiosk::commands::kiosk_remove_picture,
+            kiosk::commands::kiosk_set_logo,
+            kiosk::commands::kiosk_remove_logo,
             kiosk::commands::kiosk_start,
         ])
         .setup(move |app| {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use tapdesk_service::private_file;
 
 use crate::carriers::Carriers;
-use crate::kiosk_settings::KioskSettings;
 use crate::release::Releases;
 
 /// The owner's choices. A missing member gets its default.
@@ -28,8 +27,6 @@ pub struct Preferences {
     pub quiet_readers: bool,
     /// Remote services that the screens can show.
     pub connections: Vec<Remote>,
-    /// The kiosk's choices on this machine.
-    pub kiosk: KioskSettings,
     /// Where to look for newer versions of this program, and the last result.
     pub releases: Releases,
 }

@@ -21,6 +21,7 @@ use crate::carriers::Carriers;
 use crate::embedded::Embedded;
 use crate::folders::Folders;
 use crate::keychain::Keychain;
+use crate::kiosk_settings::KioskSettings;
 use crate::listener;
 use crate::preferences::Preferences;
 use crate::state::{Connection, ConnectionKind, EMBEDDED, Ready, ShellState, StartProblem};
@@ -30,6 +31,7 @@ pub struct Shell {
     folders: Folders,
     keychain: Keychain,
     preferences: Mutex<Preferences>,
+    kiosk: Mutex<KioskSettings>,
     /// Address and port from an argument or the environment.
     listen: Option<SocketAddr>,
     /// Locked for writing while the service starts or stops, so that calls wait.
@@ -44,10 +46,12 @@ impl Shell {
     /// environment.
     pub fn new(folders: Folders, keychain: Keychain, listen: Option<SocketAddr>) -> Self {
         let preferences = Preferences::load(&folders.preferences);
+        let kiosk = KioskSettings::load(&folders.kiosk);
         Self {
             folders,
             keychain,
             preferences: Mutex::new(preferences),
+            kiosk: Mutex::new(kiosk),
             listen,
             embedded: tokio::sync::RwLock::default(),
             remote: RwLock::default(),

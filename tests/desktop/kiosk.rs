@@ -3,6 +3,7 @@
 mod exhibit;
 mod owner;
 mod screen_saver;
+mod soak;
 mod unruly;
 
 use std::fs;
@@ -91,6 +92,8 @@ impl Hall {
         chosen["idle_seconds"] = idle_seconds.into();
         chosen["hosts"] = json!([exhibit.host()]);
         chosen["group_id"] = group;
+        // The owner's window opens after the PIN, to see that it works.
+        chosen["leaves_to"] = "window".into();
         let kept = window
             .value_of(&invoke("kiosk_choose", &json!({"chosen": chosen})))
             .await;

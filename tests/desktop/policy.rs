@@ -31,7 +31,7 @@ fn between(text: &str, start: &str, close: &str) -> String {
 #[test]
 fn the_page_loads_nothing_but_itself_and_speaks_to_nobody_but_us() {
     let csp = &json_of("tauri.conf.json")["app"]["security"]["csp"];
-    let ours = "'self' ipc: http://ipc.localhost tapdesk: http://tapdesk.localhost";
+    let ours = "'self' ipc: http://ipc.localhost tapdesk: http://tapdesk.localhost tapdesk-picture: http://tapdesk-picture.localhost";
     assert_eq!(
         *csp,
         json!({
@@ -40,6 +40,7 @@ fn the_page_loads_nothing_but_itself_and_speaks_to_nobody_but_us() {
             "style-src": "'self'",
             "font-src": "'self'",
             "img-src": "'self' data: blob: tapdesk: http://tapdesk.localhost tapdesk-picture: http://tapdesk-picture.localhost",
+            "media-src": "blob:",
             "connect-src": ours,
             "base-uri": "'none'",
             "form-action": "'none'",
@@ -89,8 +90,10 @@ fn each_page_may_ask_for_its_own_commands_and_nothing_of_the_systems() {
     assert_eq!(names, ["kiosk.json", "main.json"].map(Into::into).into());
 
     let (owner, kiosk) = (allowed("main"), allowed("kiosk"));
-    let visitors =
-        ["attract", "close", "done", "unlock", "watch"].map(|name| format!("kiosk_{name}"));
+    let visitors = [
+        "alive", "attract", "close", "done", "language", "unlock", "watch",
+    ]
+    .map(|name| format!("kiosk_{name}"));
     assert_eq!(kiosk, visitors.into(), "none of the administration");
     assert!(owner.is_disjoint(&kiosk));
 

@@ -1,5 +1,5 @@
-//! Commands of the kiosk that pages can call. The first five are for the kiosk's own window, the
-//! others for the owner's; the capabilities keep them apart.
+//! Commands of the kiosk that pages can call. Those up to `kiosk_close` are for the kiosk's own
+//! window, the others for the owner's; the capabilities keep them apart.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -7,17 +7,20 @@
 )]
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
-use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::field_error::FieldError;
 use tauri::ipc::{Channel, InvokeBody};
 use tauri::{AppHandle, State};
 
+use super::fonts::{self, MissingFont};
 use super::system::autostart;
 use super::tally::Day;
 use super::{Event, SharedKiosk, View, WHY_NOT, lock, pictures, window};
+use crate::kiosk_settings::language::is_language;
 use crate::kiosk_settings::{Chosen, KioskSettings, PinHash};
 use crate::refused_form::RefusedForm;
 use crate::shell::Shell;
@@ -33,9 +36,12 @@ pub(crate) struct Attract {
     text: String,
     name: String,
     colour: Option<String>,
+    logo: Option<String>,
     pictures: Vec<String>,
     picture_seconds: u16,
     code: Option<String>,
+    /// The languages that visitors can choose, in their order; empty for all.
+    languages: Vec<String>,
     sound: bool,
     light: bool,
 }
@@ -63,8 +69,16 @@ pub(crate) struct Overview {
     chosen: Chosen,
     has_pin: bool,
     pictures: Vec<Picture>,
+    logo: Option<Picture>,
     displays: Vec<String>,
     today: Day,
+    /// When the last visit began; `None` before the first one.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    last_visit_at: Option<Timestamp>,
+    /// Languages whose letters this machine cannot show.
+    missing_fonts: Vec<MissingFont>,
+    /// The folder that contains all of this.
+    folder: String,
     /// The reason why this system has no kiosk; `None` if it has one.
     why_not: Option<&'static str>,
 }
@@ -84,19 +98,21 @@ pub(crate) async fn kiosk_attract(
     kiosk: State<'_, SharedKiosk>,
 ) -> Result<Attract, ()> {
     let settings = shell.kiosk();
-    let folder = pictures::folder(&kiosk.folders.database);
+    let folder = &kiosk.folders.kiosk;
     let urls = settings.pictures.iter();
-    let KioskSettings { chosen, .. } = settings.clone();
+    let KioskSettings { chosen, logo, .. } = settings.clone();
     Ok(Attract {
         pictures: urls
-            .filter_map(|name| pictures::address(&folder, name))
+            .filter_map(|name| pictures::address(folder, name))
             .collect(),
+        logo: logo.and_then(|name| pictures::address(folder, &name)),
         heading: chosen.heading,
         text: chosen.text,
         name: chosen.name,
         colour: chosen.colour,
         picture_seconds: chosen.picture_seconds,
         code: chosen.code,
+        languages: chosen.languages,
         sound: chosen.sound,
         light: chosen.light,
     })
@@ -120,6 +136,20 @@ pub(crate) fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>)
 #[tauri::command]
 pub(crate) fn kiosk_done(kiosk: State<'_, SharedKiosk>) {
     kiosk.tell(Event::Done);
+}
+
+/// Stores the language of the visitor, in which the next page opens.
+#[tauri::command]
+pub(crate) fn kiosk_language(kiosk: State<'_, SharedKiosk>, language: String) {
+    if is_language(&language) {
+        *lock(&kiosk.language) = Some(language);
+    }
+}
+
+/// Notes that the page works.
+#[tauri::command]
+pub(crate) fn kiosk_alive(kiosk: State<'_, SharedKiosk>) {
+    lock(&kiosk.heartbeat).called(Instant::now());
 }
 
 /// Closes the kiosk if the PIN is right.
@@ -164,15 +194,25 @@ pub(crate) async fn kiosk_settings(
     kiosk: State<'_, SharedKiosk>,
 ) -> Result<Overview, ()> {
     let settings = shell.kiosk();
-    let folder = pictures::folder(&kiosk.folders.database);
-    let shown = settings.pictures.iter().map(|name| Picture {
-        url: pictures::address(&folder, name),
+    let folder = &kiosk.folders.kiosk;
+    let picture = |name: &String| Picture {
+        url: pictures::address(folder, name),
         name: name.clone(),
-    });
-    let today = lock(&kiosk.tally).today(SystemClock::start().now()).clone();
+    };
+    let (today, last_visit_at) = {
+        let mut tally = lock(&kiosk.tally);
+        let today = tally.today(SystemClock::start().now()).clone();
+        (today, tally.last_visit_at())
+    };
+    // Without an answer, nothing is known to be missing.
+    let missing_fonts = tokio::task::spawn_blocking(fonts::missing_here).await;
     Ok(Overview {
         has_pin: settings.pin.is_some(),
-        pictures: shown.collect(),
+        pictures: settings.pictures.iter().map(picture).collect(),
+        logo: settings.logo.as_ref().map(picture),
+        last_visit_at,
+        missing_fonts: missing_fonts.unwrap_or_default(),
+        folder: folder.display().to_string(),
         chosen: settings.chosen,
         displays: window::displays(&app),
         today,
@@ -204,19 +244,16 @@ pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result
     Ok(())
 }
 
-/// Adds a picture: the request's body.
+/// Adds a picture or a video: the request's body.
 #[tauri::command]
 pub(crate) async fn kiosk_add_picture(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
     request: tauri::ipc::Request<'_>,
 ) -> Result<(), String> {
-    let InvokeBody::Raw(bytes) = request.body() else {
-        return Err("A picture must be sent as bytes.".to_owned());
-    };
-    let folder = pictures::folder(&kiosk.folders.database);
+    let bytes = raw(&request)?;
     let count = shell.kiosk().pictures.len();
-    let name = pictures::add(&folder, bytes, count, &OsEntropy)?;
+    let name = pictures::add(&kiosk.folders.kiosk, bytes, count, &OsEntropy)?;
     shell.choose_kiosk(|kiosk| kiosk.pictures.push(name));
     Ok(())
 }
@@ -229,8 +266,45 @@ pub(crate) async fn kiosk_remove_picture(
     name: String,
 ) -> Result<(), ()> {
     shell.choose_kiosk(|kiosk| kiosk.pictures.retain(|known| *known != name));
-    pictures::remove(&pictures::folder(&kiosk.folders.database), &name);
+    pictures::remove(&kiosk.folders.kiosk, &name);
     Ok(())
+}
+
+/// Replaces the owner's logo: the request's body.
+#[tauri::command]
+pub(crate) async fn kiosk_set_logo(
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+    request: tauri::ipc::Request<'_>,
+) -> Result<(), String> {
+    let name = pictures::add_logo(&kiosk.folders.kiosk, raw(&request)?, &OsEntropy)?;
+    let before = shell.kiosk().logo;
+    shell.choose_kiosk(|kiosk| kiosk.logo = Some(name));
+    if let Some(before) = before {
+        pictures::remove(&kiosk.folders.kiosk, &before);
+    }
+    Ok(())
+}
+
+/// Removes the owner's logo.
+#[tauri::command]
+pub(crate) async fn kiosk_remove_logo(
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+) -> Result<(), ()> {
+    if let Some(name) = shell.kiosk().logo {
+        shell.choose_kiosk(|kiosk| kiosk.logo = None);
+        pictures::remove(&kiosk.folders.kiosk, &name);
+    }
+    Ok(())
+}
+
+/// The body of a request that sends a file.
+fn raw<'a>(request: &'a tauri::ipc::Request<'_>) -> Result<&'a [u8], String> {
+    match request.body() {
+        InvokeBody::Raw(bytes) => Ok(bytes),
+        InvokeBody::Json(_) => Err("A picture must be sent as bytes.".to_owned()),
+    }
 }
 
 /// Shows the kiosk in place of the owner's window. Unsaved forms are lost with that window, so the

@@ -47,6 +47,9 @@ pub(super) fn show(
         allowed_hosts,
         group_id: settings.chosen.group_id,
         idle_seconds: settings.chosen.idle_seconds,
+        has_keyboard: settings.chosen.keyboard,
+        colour: settings.chosen.colour.clone(),
+        failed_seconds: 0,
     };
     let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
         readers.board().judge(false);

@@ -1,15 +1,15 @@
-//! The pictures of the attract page: copies in a separate folder, so that they stay if the owner
-//! moves the original files.
+//! The pictures, videos and the logo of the attract page: copies in the folder of the kiosk, so that
+//! they stay if the owner moves the original files.
 //!
 //! Pages load each picture by a URL of the scheme `tapdesk-picture:` when they show it. When twelve
 //! photos of 12 MB were part of a command's result, the kiosk stayed white for half a minute.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use std::sync::Arc;
 
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue};
 use axum::http::{Request, Response, StatusCode};
 use tapdesk_service::entropy::{self, Entropy};
 use tapdesk_service::experience::ImageType;
@@ -17,7 +17,7 @@ use tapdesk_service::experience::picture::{self, PictureError};
 use tauri::{AppHandle, Manager as _, Runtime, UriSchemeContext, UriSchemeResponder};
 
 use super::{SharedKiosk, window};
-use crate::origin::MAIN;
+use crate::origin::{MAIN, PAGE_ORIGIN};
 
 /// The name of the scheme by which pages load pictures.
 pub(crate) const SCHEME: &str = "tapdesk-picture";
@@ -30,7 +30,9 @@ const BASE: &str = if cfg!(windows) {
 
 /// Largest picture, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
-/// Most pictures of the attract page.
+/// Largest video, in bytes: the page keeps it in memory as a whole.
+const LARGEST_VIDEO: usize = 64 * 1024 * 1024;
+/// Most pictures and videos of the attract page.
 const MOST: usize = 20;
 /// Media types that are accepted, and their file extensions.
 const ENDINGS: [(ImageType, &str); 4] = [
@@ -40,13 +42,11 @@ const ENDINGS: [(ImageType, &str); 4] = [
     (ImageType::Webp, "webp"),
 ];
 
-/// The folder of the pictures of the installation with this database.
-pub(super) fn folder(database: &Path) -> PathBuf {
-    database.with_file_name("kiosk")
-}
+/// Media types of videos, and their file extensions.
+const VIDEOS: [(&str, &str); 2] = [("video/mp4", "mp4"), ("video/webm", "webm")];
 
-/// Stores a copy of a picture next to `count` others, and returns its name. An `Err` is a sentence
-/// for people.
+/// Stores a copy of a picture or video next to `count` others, and returns its name. An `Err` is a
+/// sentence for people.
 pub(super) fn add(
     folder: &Path,
     bytes: &[u8],
@@ -56,20 +56,59 @@ pub(super) fn add(
     if count >= MOST {
         return Err(format!("The welcome page shows at most {MOST} pictures."));
     }
+    if let Some(ending) = video_ending(bytes) {
+        if bytes.len() > LARGEST_VIDEO {
+            return Err("A video has at most 64 MiB.".to_owned());
+        }
+        return store(folder, bytes, ending, entropy);
+    }
+    add_logo(folder, bytes, entropy)
+}
+
+/// Stores a copy of a picture, and returns its name. An `Err` is a sentence for people.
+pub(super) fn add_logo(
+    folder: &Path,
+    bytes: &[u8],
+    entropy: &impl Entropy,
+) -> Result<String, String> {
     if bytes.len() > LARGEST {
         return Err("A picture has at most 16 MiB.".to_owned());
     }
     // The check looks at the dimensions, too: the page decodes every pixel, even of a file of few
     // bytes.
     let media_type = picture::check(bytes).map_err(|error| match error {
-        PictureError::UnknownType => "The file is not a PNG, JPEG, GIF or WebP picture.".to_owned(),
+        PictureError::UnknownType => {
+            "The file is not a PNG, JPEG, GIF or WebP picture, or an MP4 or WebM video.".to_owned()
+        }
         error => error.to_string(),
     })?;
     let ending = ENDINGS.iter().find(|(known, _)| *known == media_type);
     let (_, ending) = ending.ok_or("This type of picture is not supported.")?;
+    store(folder, bytes, ending, entropy)
+}
+
+/// The file extension of a video by its first bytes: a box `ftyp` (ISO/IEC 14496-12, section 4.3)
+/// or the header of EBML (RFC 8794, section 11.2.1). `None` for any other file.
+fn video_ending(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.get(4..8) == Some(b"ftyp") {
+        Some("mp4")
+    } else if bytes.starts_with(b"\x1a\x45\xdf\xa3") {
+        Some("webm")
+    } else {
+        None
+    }
+}
+
+/// Writes a file of a new name, and returns the name.
+fn store(
+    folder: &Path,
+    bytes: &[u8],
+    ending: &str,
+    entropy: &impl Entropy,
+) -> Result<String, String> {
     let name = entropy::text(entropy, b"abcdefghijklmnopqrstuvwxyz0123456789", 12);
     let name = format!("{name}.{ending}");
-    let refused = |error| format!("The picture cannot be stored: {error}.");
+    let refused = |error| format!("The file cannot be stored: {error}.");
     fs::create_dir_all(folder).map_err(refused)?;
     fs::write(folder.join(&name), bytes).map_err(refused)?;
     Ok(name)
@@ -102,7 +141,7 @@ pub(crate) fn handle<R: Runtime>(
     let label = context.webview_label().to_owned();
     tauri::async_runtime::spawn_blocking(move || {
         let kiosk = Arc::clone(&app.state::<SharedKiosk>());
-        let folder = folder(&kiosk.folders.database);
+        let folder = kiosk.folders.kiosk.clone();
         responder.respond(answer(&label, request.uri().path(), &folder));
     });
 }
@@ -120,16 +159,24 @@ fn answer(label: &str, path: &str, folder: &Path) -> Response<Vec<u8>> {
     };
     let mut response = Response::new(bytes);
     let media_type = HeaderValue::from_static(media_type);
-    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, media_type);
+    // The page fetches a video as a whole, because the player of WebKitGTK reads no other scheme.
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_ORIGIN,
+        HeaderValue::from_static(PAGE_ORIGIN),
+    );
     response
 }
 
 /// A picture with its media type.
 fn load(folder: &Path, name: &str) -> Option<(&'static str, Vec<u8>)> {
     let ending = name.rsplit('.').next()?;
-    let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;
+    let pictures = ENDINGS.map(|(media_type, ending)| (media_type.as_str(), ending));
+    let mut known = pictures.into_iter().chain(VIDEOS);
+    let (media_type, _) = known.find(|(_, known)| *known == ending)?;
     let bytes = is_name(name).then(|| fs::read(folder.join(name)).ok())??;
-    Some((media_type.as_str(), bytes))
+    Some((media_type, bytes))
 }
 
 /// Whether a name has the form of our own names, and so cannot lead to another folder.
@@ -156,7 +203,7 @@ mod tests {
     #[test]
     fn pictures_are_kept_shown_and_removed() {
         let home = tempfile::tempdir().unwrap();
-        let folder = folder(&home.path().join("tapdesk.db"));
+        let folder = home.path().join("kiosk");
         let name = add(&folder, &gif(1, 1), 0, &OsEntropy).unwrap();
         assert_eq!(address(&folder, &name), Some(format!("{BASE}{name}")));
         for label in [MAIN, window::LABEL] {
@@ -183,6 +230,19 @@ mod tests {
             fs::write(home.path().join("x.db"), "x").unwrap();
             assert_eq!(load(home.path(), name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_video_is_known_by_its_first_bytes_and_no_logo() {
+        let home = tempfile::tempdir().unwrap();
+        let mp4 = b"\0\0\0\x18ftypmp42\0\0\0\0";
+        let name = add(home.path(), mp4, 0, &OsEntropy).unwrap();
+        let shown = answer(window::LABEL, &format!("/{name}"), home.path());
+        assert_eq!(shown.headers()[CONTENT_TYPE], "video/mp4");
+        assert_eq!(shown.headers()[ACCESS_CONTROL_ALLOW_ORIGIN], PAGE_ORIGIN);
+        let webm = add(home.path(), b"\x1a\x45\xdf\xa3\x01", 0, &OsEntropy).unwrap();
+        assert_eq!(webm.rsplit('.').next(), Some("webm"));
+        assert!(add_logo(home.path(), mp4, &OsEntropy).is_err());
     }
 
     #[test]

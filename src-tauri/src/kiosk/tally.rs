@@ -35,7 +35,17 @@ pub(super) struct Day {
 /// The counts of the day, stored across restarts.
 pub(super) struct Tally {
     file: PathBuf,
+    stored: Stored,
+}
+
+/// The stored form of the counts.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Stored {
+    #[serde(flatten)]
     day: Day,
+    /// When the last visit began, on whichever day.
+    last_visit_at: Option<Timestamp>,
 }
 
 impl Tally {
@@ -44,27 +54,38 @@ impl Tally {
     pub(super) fn load(folder: &Path) -> Self {
         let file = folder.join("today.json");
         let text = fs::read_to_string(&file).unwrap_or_default();
-        let day = serde_json::from_str(&text).unwrap_or_default();
-        Self { file, day }
+        let stored = serde_json::from_str(&text).unwrap_or_default();
+        Self { file, stored }
     }
 
     /// The counts of the day that contains `now`.
     pub(super) fn today(&mut self, now: Timestamp) -> &Day {
         let today = now.millis().div_euclid(DAY_MILLIS);
-        if self.day.number != today {
-            self.day = Day {
+        if self.stored.day.number != today {
+            self.stored.day = Day {
                 number: today,
                 ..Day::default()
             };
         }
-        &self.day
+        &self.stored.day
+    }
+
+    /// When the last visit began; `None` before the first one.
+    pub(super) fn last_visit_at(&self) -> Option<Timestamp> {
+        self.stored.last_visit_at
+    }
+
+    /// Counts a visit that begins at `now`.
+    pub(super) fn visited(&mut self, now: Timestamp) {
+        self.stored.last_visit_at = Some(now);
+        self.count(now, |day| day.visits += 1);
     }
 
     /// Changes the counts. A write error is only logged, so that visitors are still served.
     pub(super) fn count(&mut self, now: Timestamp, count: impl FnOnce(&mut Day)) {
         self.today(now);
-        count(&mut self.day);
-        let text = serde_json::to_string(&self.day).unwrap_or_default();
+        count(&mut self.stored.day);
+        let text = serde_json::to_string(&self.stored).unwrap_or_default();
         let folder = self.file.parent().unwrap_or(Path::new("."));
         if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&self.file, text)) {
             tracing::warn!("{} cannot be written: {error}", self.file.display());
@@ -81,10 +102,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let noon = Timestamp::from_millis(20_000 * DAY_MILLIS + DAY_MILLIS / 2);
         let mut tally = Tally::load(folder.path());
-        tally.count(noon, |day| day.visits += 1);
-        tally.count(noon, |day| day.visits += 1);
+        assert_eq!(tally.last_visit_at(), None);
+        tally.visited(noon);
+        tally.visited(noon);
         let mut tally = Tally::load(folder.path());
         assert_eq!(tally.today(noon).visits, 2);
+        assert_eq!(tally.last_visit_at(), Some(noon));
         let tomorrow = Timestamp::from_millis(20_001 * DAY_MILLIS);
         assert_eq!(
             tally.today(tomorrow),

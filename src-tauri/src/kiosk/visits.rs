@@ -1,10 +1,14 @@
 //! Serves visitors: opens a page for a tag on the reader, and returns to the attract page.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::id::GroupId;
+use tapdesk_service::kiosk::KioskState;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
@@ -17,13 +21,33 @@ use crate::reader::copy_check::{Chip, Refusal, refuse_copy};
 use crate::reader::inlay::Reading;
 use crate::reader::send_tap::{TestTap, announce_test_tap, path_and_query};
 use crate::shell::Shell;
+use crate::state::ShellState;
+
+/// Seconds after which a service that failed is started again.
+const RESTART_SECONDS: u32 = 5;
+
+/// The page with which a visit begins, and its look.
+pub(super) struct FirstPage {
+    /// The URL of the page.
+    pub url: Url,
+    /// The hosts and paths that the visitor may see.
+    pub allowed_hosts: AllowedHosts,
+    /// The language that the visitor chose; `None` for that of the computer.
+    pub language: Option<String>,
+    /// Whether a keyboard appears for a field of the page.
+    pub has_keyboard: bool,
+    /// The colour behind the page until it is drawn, as `#rrggbb`; `None` for Tapdesk's own.
+    pub colour: Option<String>,
+}
 
 /// The place where visits are shown; a trait, so that tests need no window.
 pub(super) trait Display: Send + 'static {
-    /// Begins a visit at a URL, in place of the current one.
-    fn begin(&self, url: Url, allowed_hosts: AllowedHosts);
+    /// Begins a visit, in place of the current one.
+    fn begin(&self, page: FirstPage);
     /// Ends the visit and deletes everything that its page stored.
     fn end(&self);
+    /// Loads the attract page again, because it hangs.
+    fn reload(&self);
 }
 
 /// The work of one kiosk until it is closed.
@@ -40,17 +64,24 @@ pub(super) struct Visits<D> {
     pub group_id: Option<GroupId>,
     /// How long a visit lasts without input, in seconds.
     pub idle_seconds: u16,
+    /// Whether a keyboard appears for a field of a visitor's page.
+    pub has_keyboard: bool,
+    /// The owner's background colour, as `#rrggbb`.
+    pub colour: Option<String>,
+    /// For how many seconds the service has failed.
+    pub failed_seconds: u32,
 }
 
 impl<D: Display> Visits<D> {
     /// Runs until the task is aborted.
     pub(super) async fn run(
-        self,
+        mut self,
         mut tables: Option<mpsc::UnboundedReceiver<Table>>,
         mut events: mpsc::UnboundedReceiver<Event>,
     ) {
         let mut seconds = interval(Duration::from_secs(1));
         seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.kiosk.view.send_modify(|view| view.has_service = true);
         // A tag that was on the reader before the kiosk was shown is no visitor's tap.
         let mut seen = None;
         loop {
@@ -59,8 +90,10 @@ impl<D: Display> Visits<D> {
                     let (insertion, read) = latest(&table);
                     let seen = seen.get_or_insert(insertion);
                     self.kiosk.view.send_if_modified(|view| {
-                        let has_reader = !table.readers.is_empty();
-                        std::mem::replace(&mut view.has_reader, has_reader) != has_reader
+                        let now = (!table.readers.is_empty(), has_tag(&table));
+                        let before = (view.has_reader, view.has_tag);
+                        (view.has_reader, view.has_tag) = now;
+                        before != now
                     });
                     if insertion > *seen {
                         *seen = insertion;
@@ -75,34 +108,49 @@ impl<D: Display> Visits<D> {
     }
 
     async fn placed(&self, read: Result<&Reading, Notice>) {
+        self.kiosk.view.send_modify(|view| view.is_reading = true);
         let page = match read {
             Ok(reading) => self.page_of(reading).await,
             Err(notice) => Err(notice),
         };
-        let notice = match page {
-            Ok(page) => {
-                self.display.begin(page, self.allowed_hosts.clone());
-                self.count(|day| day.visits += 1);
-                None
+        let (visit, notice) = match page {
+            Ok((url, verified)) => {
+                self.display.begin(self.first_page(url));
+                lock(&self.kiosk.tally).visited(SystemClock::start().now());
+                let visit = Visit {
+                    seconds_left: self.idle_seconds,
+                    verified,
+                    is_open: false,
+                };
+                (Some(visit), None)
             }
             Err(notice) => {
                 self.display.end();
                 self.note(notice);
-                Some(notice)
+                (None, Some(notice))
             }
         };
-        let visit = notice.is_none().then_some(Visit {
-            seconds_left: self.idle_seconds,
-        });
         self.kiosk.view.send_modify(|view| {
+            view.is_reading = false;
             view.visit = visit;
             view.notice = notice;
             view.tags += 1;
         });
     }
 
-    /// The page with which the visit of a tag begins.
-    async fn page_of(&self, reading: &Reading) -> Result<Url, Notice> {
+    fn first_page(&self, url: Url) -> FirstPage {
+        FirstPage {
+            url,
+            allowed_hosts: self.allowed_hosts.clone(),
+            language: lock(&self.kiosk.language).clone(),
+            has_keyboard: self.has_keyboard,
+            colour: self.colour.clone(),
+        }
+    }
+
+    /// The page with which the visit of a tag begins, and the verdict that the tap gets.
+    async fn page_of(&self, reading: &Reading) -> Result<(Url, Option<bool>), Notice> {
+        let mut verified = None;
         let url = reading.url.as_deref().ok_or(Notice::Blank)?;
         let page = self.allowed_hosts.of_tag(url).ok_or(Notice::OtherHost)?;
         // Copies can be recognized only for URLs of this service.
@@ -117,12 +165,13 @@ impl<D: Display> Visits<D> {
             if !self.shows(&checked.group_ids) {
                 return Err(Notice::OtherGroup);
             }
+            verified = checked.verified;
             announce_test_tap(&service, &path_and_query(&page), TestTap::Kiosk).await;
         } else if !self.shows(&[]) {
             // Only the service knows the group of a tag.
             return Err(Notice::OtherGroup);
         }
-        Ok(page)
+        Ok((page, verified))
     }
 
     /// Whether visitors may open a tag that is in these groups.
@@ -138,6 +187,11 @@ impl<D: Display> Visits<D> {
                     visit.seconds_left = self.idle_seconds;
                     // The visitor has read the message by now.
                     view.notice = None;
+                }
+            }),
+            Event::PageShown if visiting => self.kiosk.view.send_modify(|view| {
+                if let Some(visit) = &mut view.visit {
+                    visit.is_open = true;
                 }
             }),
             Event::Done if visiting => {
@@ -157,16 +211,77 @@ impl<D: Display> Visits<D> {
             }
             Event::PageFailed if visiting => self.give_up(Notice::Failed),
             Event::PageBroke if visiting => self.give_up(Notice::Broke),
-            Event::Done
+            // Its process ended, and it is loaded again.
+            Event::AttractBroke => lock(&self.kiosk.heartbeat).loads(Instant::now()),
+            Event::PageShown
+            | Event::Done
             | Event::OwnerAsks
             | Event::LedToOtherHost
             | Event::PageFailed
-            | Event::PageBroke
-            | Event::AttractBroke => {}
+            | Event::PageBroke => {}
         }
     }
 
-    fn second_passed(&self) {
+    fn second_passed(&mut self) {
+        self.count_down();
+        self.follow_service();
+        self.follow_page();
+        self.report();
+    }
+
+    /// Follows the service: after a restart its pages may have another address. A service that
+    /// failed is started again.
+    fn follow_service(&mut self) {
+        let state = self.shell.state();
+        let has_service = matches!(state, ShellState::Ready(_));
+        self.kiosk.view.send_if_modified(|view| {
+            std::mem::replace(&mut view.has_service, has_service) != has_service
+        });
+        match state {
+            ShellState::Ready(ready) => {
+                self.failed_seconds = 0;
+                if let Ok(address) = ready.address.parse() {
+                    self.allowed_hosts.address = address;
+                }
+            }
+            ShellState::Failed { .. } => {
+                self.failed_seconds += 1;
+                if self.failed_seconds >= RESTART_SECONDS {
+                    self.failed_seconds = 0;
+                    tracing::warn!("the service failed; the kiosk starts it again");
+                    let shell = Arc::clone(&self.shell);
+                    tauri::async_runtime::spawn(async move { shell.start().await });
+                }
+            }
+            ShellState::Starting | ShellState::Rotating { .. } => {}
+        }
+    }
+
+    /// Loads the attract page again if it hangs.
+    fn follow_page(&self) {
+        if lock(&self.kiosk.heartbeat).must_load(Instant::now()) {
+            tracing::warn!("the welcome page hangs; it is loaded again");
+            self.display.reload();
+        }
+    }
+
+    /// Reports the state to the service, for the desk and the metrics.
+    fn report(&self) {
+        let (visits_today, last_visit_at) = {
+            let mut tally = lock(&self.kiosk.tally);
+            let visits = tally.today(SystemClock::start().now()).visits;
+            (visits, tally.last_visit_at())
+        };
+        let has_reader = self.kiosk.view.borrow().has_reader;
+        self.shell.report_kiosk(Some(KioskState {
+            has_screen: lock(&self.kiosk.heartbeat).is_alive(Instant::now()),
+            has_reader,
+            visits_today,
+            last_visit_at,
+        }));
+    }
+
+    fn count_down(&self) {
         let is_over = self
             .kiosk
             .view
@@ -218,6 +333,12 @@ async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Tab
         Some(tables) => tables.recv().await,
         None => std::future::pending().await,
     }
+}
+
+/// Whether a tag is on a reader, readable or not.
+fn has_tag(table: &Table) -> bool {
+    let mut places = table.readers.iter();
+    places.any(|place| matches!(place.on, OnReader::Inlay(_) | OnReader::Failed(_)))
 }
 
 /// The number of the newest insertion, or 0 if no reader has an inlay, and its reading.

@@ -54,6 +54,8 @@ pub enum Refusal {
 pub struct CheckedUrl {
     /// The group of the URL's tag, and the groups above it.
     pub group_ids: Vec<GroupId>,
+    /// The `tag_verified` that a tap of the URL gets; `None` if the service does not judge it.
+    pub verified: Option<bool>,
 }
 
 /// Asks the service whether `url` was copied to `chip`.
@@ -80,5 +82,6 @@ pub async fn refuse_copy(backend: &Backend, url: &str, chip: &Chip) -> Result<Ch
     let groups = groups.filter_map(Value::as_i64);
     Ok(CheckedUrl {
         group_ids: groups.filter_map(|id| GroupId::try_from(id).ok()).collect(),
+        verified: answer["tag_verified"].as_bool(),
     })
 }

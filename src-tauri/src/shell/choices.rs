@@ -2,6 +2,8 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
+use tapdesk_service::kiosk::KioskState;
+
 use super::Shell;
 use crate::carriers::Carriers;
 use crate::kiosk_settings::KioskSettings;
@@ -69,12 +71,32 @@ impl Shell {
 
     /// The owner's choices for the kiosk.
     pub fn kiosk(&self) -> KioskSettings {
-        self.preferences().kiosk.clone()
+        self.kiosk_settings().clone()
     }
 
-    /// Changes the owner's choices for the kiosk.
+    /// Changes the owner's choices for the kiosk. They apply even if they could not be stored; the
+    /// error is logged.
     pub fn choose_kiosk(&self, choice: impl FnOnce(&mut KioskSettings)) {
-        self.choose(|preferences| choice(&mut preferences.kiosk));
+        let mut settings = self.kiosk_settings();
+        choice(&mut settings);
+        if let Err(error) = settings.save(&self.folders.kiosk) {
+            let folder = self.folders.kiosk.display();
+            tracing::warn!("the kiosk's settings cannot be written to {folder}: {error}");
+        }
+    }
+
+    fn kiosk_settings(&self) -> MutexGuard<'_, KioskSettings> {
+        self.kiosk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reports the state of the kiosk to the embedded service; `None` if none is shown. A service
+    /// that starts or stops at this moment gets the next report.
+    pub fn report_kiosk(&self, state: Option<KioskState>) {
+        if let Ok(running) = self.embedded.try_read()
+            && let Some(embedded) = running.as_ref()
+        {
+            embedded.door.service.report_kiosk(state);
+        }
     }
 
     /// Whether readers neither beep nor show lights.

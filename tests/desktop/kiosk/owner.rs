@@ -111,7 +111,7 @@ async fn the_owner_sets_the_kiosk_up_and_starts_it_in_the_own_window() {
     })
     .await;
     assert_eq!(desk.hands().windows().len(), 1);
-    let kept = fs::read_to_string(desk.path(".config/tapdesk/desktop.json")).unwrap();
+    let kept = fs::read_to_string(desk.database().with_file_name("kiosk/kiosk.json")).unwrap();
     assert!(kept.contains("Welcome") && !kept.contains(PIN), "{kept}");
     window.quit().await;
 }

@@ -12,6 +12,8 @@ const example = isTauri() ? null : (examples[new URLSearchParams(location.search
 
 /** Whether the page starts with the PIN pad; only in an example. */
 export const asking = example?.asking ?? false;
+/** The moment that the page starts with; only in an example. */
+export const moment = example?.moment ?? { goodbye: false, left: false };
 
 export const attract = (): Promise<Attract> => (example ? Promise.resolve(example.attract) : invoke<Attract>("kiosk_attract"));
 
@@ -31,3 +33,9 @@ export const close = (): Promise<void> => (example ? Promise.resolve() : invoke<
 /** Leaves the kiosk if the PIN is right. */
 export const unlock = (pin: string): Promise<Unlocked> =>
   example ? Promise.resolve({ outcome: "wrong" }) : invoke<Unlocked>("kiosk_unlock", { pin });
+
+/** Says in which language the visitor reads, so that the next page opens in it. */
+export const speak = (language: string): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_language", { language }));
+
+/** Says that the page works. The shell loads it again if it stays silent. */
+export const beat = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_alive"));

@@ -1,35 +1,63 @@
 // Examples of the page, for a browser.
 
 import type { Attract, View } from "./desktop";
+import type { Moment } from "./scene";
 
 const attract: Attract = {
   heading: "Place your tag here",
   text: "Put it on the reader to see its story.",
   name: "",
   colour: null,
+  logo: null,
   pictures: [],
   picture_seconds: 8,
   code: "http://192.0.2.7:8787/t/k3v9qa",
+  languages: [],
   sound: false,
   light: true,
 };
-const picture = encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 9" preserveAspectRatio="xMidYMid slice"><path fill="#fff" d="M0 0h16v9H0z"/></svg>',
+const svg = (text: string) => `data:image/svg+xml,${encodeURIComponent(text)}`;
+const picture = svg(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="9" viewBox="0 0 16 9" preserveAspectRatio="xMidYMid slice"><path fill="#fff" d="M0 0h16v9H0z"/></svg>',
 );
-const view: View = { visit: null, notice: null, has_reader: true, tags: 0, asked: 0, problem: null };
+const logo = svg(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 48" width="120" height="48"><g fill="none" stroke="#fff" stroke-width="4"><circle cx="24" cy="24" r="20"/><path d="M24 12v24M14 20l10-8 10 8M60 10v28h20M92 10v28M92 24h20M112 10v28"/></g></svg>',
+);
+const view: View = {
+  visit: null,
+  notice: null,
+  has_reader: true,
+  has_service: true,
+  has_tag: false,
+  is_reading: false,
+  tags: 0,
+  asked: 0,
+  problem: null,
+};
+const opening = { seconds_left: 60, verified: null, is_open: false };
+const visit = { ...opening, seconds_left: 9, is_open: true };
+const own = { ...attract, name: "Winery Lindenhof", colour: "#5c1030", languages: ["en", "de", "fr"] };
 
-export const examples: Record<string, { attract: Attract; view: View; asking?: boolean }> = {
+export const examples: Record<string, { attract: Attract; view: View; asking?: boolean; moment?: Moment }> = {
   attract: { attract, view },
   plain: { attract: { ...attract, code: null }, view },
   // The owner's colours, dark and bright.
-  own: { attract: { ...attract, name: "Winery Lindenhof", colour: "#5c1030" }, view },
+  own: { attract: own, view },
   bright: { attract: { ...attract, name: "Lemon & Co.", colour: "#ffd34d" }, view: { ...view, notice: "unread" } },
-  "own-visit": { attract: { ...attract, colour: "#5c1030" }, view: { ...view, visit: { seconds_left: 9 } } },
+  logo: { attract: { ...own, logo }, view },
+  "own-visit": { attract: own, view: { ...view, visit } },
   // The brightest picture: the text has to be readable on it, too.
-  picture: { attract: { ...attract, pictures: [`data:image/svg+xml,${picture}`] }, view },
+  picture: { attract: { ...attract, pictures: [picture] }, view },
+  waiting: { attract: own, view: { ...view, has_tag: true, is_reading: true } },
+  genuine: { attract: own, view: { ...view, has_tag: true, visit: { ...opening, verified: true } } },
+  "not-verified": { attract: own, view: { ...view, has_tag: true, visit: { ...opening, verified: false } } },
+  read: { attract, view: { ...view, has_tag: true, visit: opening } },
+  goodbye: { attract: own, view: { ...view, has_tag: true }, moment: { goodbye: true, left: false } },
+  lift: { attract: own, view: { ...view, has_tag: true }, moment: { goodbye: false, left: true } },
   "no-reader": { attract, view: { ...view, has_reader: false } },
+  "no-service": { attract: own, view: { ...view, has_service: false } },
   notice: { attract, view: { ...view, notice: "unread" } },
-  visit: { attract, view: { ...view, visit: { seconds_left: 9 } } },
+  visit: { attract, view: { ...view, visit } },
   "no-pin": {
     attract,
     view: {

@@ -3,7 +3,11 @@
 /**
  * Content of the attract page, as the owner chose it.
  */
-export type Attract = { heading: string, text: string, name: string, colour: string | null, pictures: Array<string>, picture_seconds: number, code: string | null, sound: boolean, light: boolean, };
+export type Attract = { heading: string, text: string, name: string, colour: string | null, logo: string | null, pictures: Array<string>, picture_seconds: number, code: string | null,
+/**
+ * The languages that visitors can choose, in their order; empty for all.
+ */
+languages: Array<string>, sound: boolean, light: boolean, };
 
 /**
  * A message to a visitor, in the page's words.
@@ -53,6 +57,18 @@ notice: Notice | null,
  */
 has_reader: boolean,
 /**
+ * Whether the service runs, so that pages can open.
+ */
+has_service: boolean,
+/**
+ * Whether a tag is on a reader.
+ */
+has_tag: boolean,
+/**
+ * Whether a tag was placed and is being checked.
+ */
+is_reading: boolean,
+/**
  * Rises with each tag that is placed, so that the page plays a sound and flashes.
  */
 tags: number,
@@ -72,4 +88,12 @@ export type Visit = {
 /**
  * Seconds until it ends without input.
  */
-seconds_left: number, };
+seconds_left: number,
+/**
+ * The verdict that the tap gets; `None` if the service does not judge the tag.
+ */
+verified: boolean | null,
+/**
+ * Whether the page is shown. Before that, the verdict is.
+ */
+is_open: boolean, };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import service from "../../../service/data/words.json";
-import { closing, languageOf, languages, noticeIn, ownersWords, wordsOf } from "./words";
+import { closing, languageOf, languages, noticeIn, offered, ownersWords, wordsOf } from "./words";
 
 describe("The words of the kiosk", () => {
   it("are there in every language of the pages that it shows", () => {
@@ -24,6 +24,14 @@ describe("The words of the kiosk", () => {
     expect(languageOf(["tlh", "ja-JP", "en"])).toBe("ja");
     expect(languageOf(["tlh"])).toBe("en");
     expect(noticeIn("blank", "de")).toBe("Dieser Anhänger hat noch keinen Inhalt.");
+  });
+
+  it("are limited to the languages that the owner offers", () => {
+    expect(offered([])).toEqual(languages);
+    expect(offered(["fr", "tlh", "de"])).toEqual(["fr", "de"]);
+    expect(languageOf(["ja", "de"], offered(["fr", "de"]))).toBe("de");
+    expect(languageOf(["ja"], offered(["fr", "de"]))).toBe("fr");
+    expect(languageOf(["ja"], offered(["fr", "en"]))).toBe("en");
   });
 
   it("leave the owner's own as they are", () => {

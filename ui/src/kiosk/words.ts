@@ -19,13 +19,22 @@ export const directionOf = (language: Language) => (RTL.includes(language) ? "rt
 
 export const wordsOf = (language: Language): Words => all[language];
 
-/** The first of the preferred languages that has translations here: "de-AT" is German. */
-export function languageOf(preferred: readonly string[]): Language {
-  const known = preferred.map((one) => one.toLowerCase().split("-")[0]).find((one) => languages.includes(one as Language));
-  return (known as Language | undefined) ?? "en";
+/**
+ * The first of the preferred languages that is offered, "de-AT" as German; else English or the
+ * first one.
+ */
+export function languageOf(preferred: readonly string[], among: readonly Language[] = languages): Language {
+  const known = preferred.map((one) => one.toLowerCase().split("-")[0]).find((one) => among.includes(one as Language));
+  return (known as Language | undefined) ?? (among.includes("en") ? "en" : among[0]) ?? "en";
 }
 
 export const noticeIn = (notice: Notice, language: Language): string => all[language][notice];
+
+/** The languages that the owner offers, in the owner's order; all if none is chosen. */
+export function offered(chosen: readonly string[]): Language[] {
+  const known = chosen.filter((one): one is Language => languages.includes(one as Language));
+  return known.length > 0 ? known : languages;
+}
 
 /** The owner's own texts unchanged; Tapdesk's default texts in the visitor's language. */
 export function ownersWords(own: { heading: string; text: string }, language: Language) {

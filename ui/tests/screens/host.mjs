@@ -12,17 +12,24 @@ const chosen = {
   hosts: [],
   group_id: null,
   code: null,
+  languages: [],
+  keyboard: true,
+  leaves_to: "quit",
   sound: false,
   light: false,
   autostart: false,
 };
 const kiosk = {
-  kiosk_attract: { ...chosen, pictures: [] },
+  kiosk_attract: { ...chosen, logo: null, pictures: [] },
   kiosk_unlock: { outcome: "wrong" },
   kiosk_settings: {
     chosen,
     has_pin: true,
     pictures: [{ name: "gone.png", url: null }],
+    logo: null,
+    last_visit_at: "2026-11-02T09:00:00Z",
+    missing_fonts: [{ language: "ja", package: "fonts-noto-cjk" }],
+    folder: "/var/lib/tapdesk-kiosk",
     displays: ["HDMI-1 (1920 × 1080)"],
     today: { visits: 41, done: 30, other_host: 2, other_group: 0, copied: 0, unread: 3, failed: 0 },
     why_not: null,
@@ -39,6 +46,9 @@ export const desktopHost = (page, given) =>
     const callbacks = [];
     const host = {
       tried: [],
+      beats: 0,
+      spoken: [],
+      chosen: [],
       scaled: [],
       ports: [],
       encoded: [],
@@ -68,14 +78,24 @@ export const desktopHost = (page, given) =>
       database: "",
       releases: { source: null, looked_at: null, found: null, problem: null },
     };
-    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port, quiet } = {}) {
+    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port, quiet, chosen, language } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
       let told = 0;
       const tell = (message) => callbacks[channel.id]({ index: told++, message });
       if (command === "kiosk_watch") {
         host.show = tell;
-        host.show({ visit: null, notice: null, has_reader: true, tags: 0, asked: 0, problem: null });
+        host.show({
+          visit: null,
+          notice: null,
+          has_reader: true,
+          has_service: true,
+          has_tag: false,
+          is_reading: false,
+          tags: 0,
+          asked: 0,
+          problem: null,
+        });
       }
       if (command === "watch_shell") {
         host.stands = tell;
@@ -91,6 +111,9 @@ export const desktopHost = (page, given) =>
       // The page's clock may stand.
       if (command === "send_tap") return { ...(await globalThis.sendTapInstead(url)), at: new Date().toISOString() };
       if (command === "kiosk_unlock") host.tried.push(pin);
+      if (command === "kiosk_alive") host.beats += 1;
+      if (command === "kiosk_language") host.spoken.push(language);
+      if (command === "kiosk_choose") host.chosen.push(chosen);
       if (command === "encode") {
         host.encoded.push(target);
         if (globalThis.encodeInstead) return globalThis.encodeInstead(target);

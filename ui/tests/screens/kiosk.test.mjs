@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { kioskHost } from "./host.mjs";
 import { group } from "./suite.mjs";
+
+const words = JSON.parse(await readFile(new URL("../../src/kiosk/words.json", import.meta.url), "utf8"));
+const languages = Object.values(words).map(({ language }) => language);
 
 const example =
   (name, words) =>
@@ -8,6 +12,39 @@ const example =
     await page.goto(`${ui.url}kiosk.html?example=${name}`);
     await page.getByText(words).first().waitFor();
   };
+
+/** The state of a kiosk that waits for a visitor, with these changes. */
+const view = (changes = {}) => ({
+  visit: null,
+  notice: null,
+  has_reader: true,
+  has_service: true,
+  has_tag: false,
+  is_reading: false,
+  tags: 0,
+  asked: 0,
+  problem: null,
+  ...changes,
+});
+const shows = (page, changes) => page.evaluate((now) => globalThis.host.show(now), view(changes));
+/** A visit whose page is shown. */
+const open = { seconds_left: 60, verified: true, is_open: true };
+const waiting = async (page, { ui }) => {
+  await kioskHost(page);
+  await page.goto(`${ui.url}kiosk.html`);
+  await page.getByText("Place your tag here").waitFor();
+};
+
+const moments = [
+  ...["attract", "own", "bright", "picture"].map((name) => [name, "Place your tag here"]),
+  ["waiting", "Reading your tag"],
+  ["genuine", "Your tag is genuine."],
+  ["not-verified", "This tag could not be verified."],
+  ["goodbye", "Thank you for your visit."],
+  ["lift", "Lift your tag off the reader"],
+  ["no-reader", "The reader is not available."],
+  ["no-service", "One moment, please."],
+];
 
 group("Kiosk", {
   states: {
@@ -23,7 +60,15 @@ group("Kiosk", {
     },
     "without a code": example("plain", "Place your tag here"),
     "no reader": example("no-reader", "The reader is not available."),
+    "no service": example("no-service", "One moment, please."),
     "a notice": example("notice", "The tag could not be read."),
+    "a tag is read": example("waiting", "Reading your tag"),
+    "a genuine tag": example("genuine", "Your tag is genuine."),
+    "a tag that is not verified": example("not-verified", "This tag could not be verified."),
+    "a tag without a verdict": example("read", "Your tag was read."),
+    goodbye: example("goodbye", "Thank you for your visit."),
+    "a tag that was left": example("lift", "Lift your tag off the reader"),
+    "the owner's logo": example("logo", "Place your tag here"),
     "in the owner's colours": example("own", "Winery Lindenhof"),
     "in bright colours": example("bright", "Lemon & Co."),
     "a visit's strip in the owner's colours": example("own-visit", "This page closes in 9 seconds"),
@@ -41,8 +86,8 @@ group("Kiosk", {
   stories: {
     "can be read from three metres, in any colours": async (page, { ui }) => {
       await page.setViewportSize({ width: 1920, height: 1080 });
-      for (const name of ["attract", "own", "bright", "picture"]) {
-        await example(name, "Place your tag here")(page, { ui });
+      for (const [name, words] of moments) {
+        await example(name, words)(page, { ui });
         const small = await page.evaluate(() =>
           [...document.querySelectorAll("main h1, main p, main figcaption")]
             .filter((one) => one.textContent.trim() !== "")
@@ -52,6 +97,94 @@ group("Kiosk", {
         );
         assert.deepEqual(small, [], name);
       }
+    },
+    "fits both displays in every language, and nothing moves from one moment to the next": async (page, { ui }) => {
+      for (const size of [
+        { width: 1920, height: 1080 },
+        { width: 1080, height: 1920 },
+      ]) {
+        await page.setViewportSize(size);
+        await page.goto(`${ui.url}kiosk.html?example=attract`);
+        for (const name of languages) {
+          await page.getByRole("button", { expanded: false }).click();
+          await page.getByRole("group").getByRole("button", { name, exact: true }).click();
+          const outside = await page.evaluate(() =>
+            [...document.querySelectorAll("main h1, main p, main figure, main button")]
+              .filter((one) => one.textContent.trim() !== "")
+              .map((one) => [one.textContent.trim(), one.getBoundingClientRect()])
+              .filter(([, box]) => box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight)
+              .map(([text]) => text),
+          );
+          assert.deepEqual(outside, [], `${name} on ${size.width}x${size.height}`);
+        }
+        const places = [];
+        for (const name of ["waiting", "genuine", "not-verified", "goodbye", "no-service"]) {
+          await page.goto(`${ui.url}kiosk.html?example=${name}`);
+          const place = await page.locator(".drawing").boundingBox();
+          places.push(JSON.stringify(place));
+        }
+        assert.equal(new Set(places).size, 1, places.join(" "));
+      }
+    },
+    "leads a visitor from the tag to the verdict, the page and the thanks, and leaves no trace": async (page, world) => {
+      await waiting(page, world);
+      await shows(page, { has_tag: true, is_reading: true });
+      await page.getByRole("heading", { name: "Reading your tag" }).waitFor();
+      await shows(page, { has_tag: true, tags: 1, visit: { ...open, is_open: false } });
+      await page.getByRole("heading", { name: "Your tag is genuine." }).waitFor();
+      await shows(page, { has_tag: true, tags: 1, visit: open });
+      await page.getByRole("button", { name: "Done" }).waitFor();
+      await shows(page, { has_tag: true, tags: 1 });
+      await page.getByRole("heading", { name: "Thank you for your visit." }).waitFor();
+      await page.getByText("Take your tag with you.").waitFor();
+      // The next visitor need not wait for the end of the thanks.
+      await shows(page, { has_tag: true, tags: 2, visit: { ...open, verified: false, is_open: false } });
+      await page.getByRole("heading", { name: "This tag could not be verified." }).waitFor();
+      assert.equal(await page.getByText(/genuine|Thank you/).count(), 0);
+    },
+    "asks to lift a tag that was left on the reader": async (page, world) => {
+      await waiting(page, world);
+      await shows(page, { has_tag: true });
+      await page.getByRole("heading", { name: "Lift your tag off the reader" }).waitFor({ timeout: 20_000 });
+      await shows(page, {});
+      await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
+    },
+    "tells the shell that it works": async (page, world) => {
+      await waiting(page, world);
+      await page.waitForFunction(() => globalThis.host.beats >= 2);
+    },
+    "is seen from the desk": async (page) => {
+      const state = { has_screen: true, has_reader: false, visits_today: 41, last_visit_at: null };
+      const answer = { state };
+      await page.route("**/admin/v1/kiosk", (route) => route.fulfill({ json: answer }));
+      await page.show("settings/kiosk");
+      await page.getByRole("heading", { name: "Kiosk of this service" }).waitFor();
+      await page.getByText("41 visits").waitFor();
+      await page.getByText("None yet").waitFor();
+      answer.state = null;
+      await page.getByRole("button", { name: "Refresh" }).click();
+      await page.getByText("shows no kiosk now").waitFor();
+    },
+    "is set up in one sheet, and shown as it will be": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByRole("group", { name: "Template" }).getByRole("button", { name: "Shop counter" }).click();
+      assert.equal(await page.getByLabel("A visit ends after").inputValue(), "30");
+      const preview = page.locator("figure", { hasText: "Winery Lindenhof" });
+      await preview.getByText("Is it genuine?").waitFor();
+      await page.getByLabel("Moment").selectOption("Genuine tag");
+      await preview.getByText("Your tag is genuine.").waitFor();
+      await page.getByText("This computer has no font for 日本語").waitFor();
+      await page.getByText("apt install fonts-noto-cjk").waitFor();
+      const languages = page.getByRole("group", { name: "Languages" });
+      for (const name of ["日本語", "中文"]) await languages.getByRole("checkbox", { name }).uncheck();
+      assert.equal(await page.getByText("has no font").count(), 0);
+      await page.getByLabel("After the PIN").selectOption("Open this window");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.waitForFunction(() => globalThis.host.chosen.length === 1);
+      const [chosen] = await page.evaluate(() => globalThis.host.chosen);
+      assert.equal(chosen.languages.length, 10);
+      assert.equal(chosen.leaves_to, "window");
     },
     "shows the owner's colour and name as they are chosen, and what can be read on it": async (page) => {
       await kioskHost(page);
@@ -109,7 +242,7 @@ group("Kiosk", {
       assert.equal(await page.getByText(/copied|failed page/).count(), 0);
       // A PIN that is set is no longer in the way of what is changed more often.
       const titles = await page.locator("main h2").allTextContents();
-      assert.deepEqual(titles, ["Kiosk", "Welcome page", "Pictures", "Visits", "When a tag is read", "Start", "PIN"]);
+      assert.deepEqual(titles, ["Kiosk", "Welcome page", "Pictures", "Visits", "When a tag is read", "Touch", "Start and end", "PIN"]);
     },
     "the PIN pad opens with a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
       await kioskHost(page);
@@ -148,11 +281,24 @@ group("Kiosk", {
       assert.equal(await page.getByRole("group", { name: "Language" }).getByRole("button").count(), 12);
       await page.getByRole("button", { name: "العربية" }).click();
       await page.locator("main[lang=ar][dir=rtl]").getByRole("heading", { name: "ضع بطاقتك هنا" }).waitFor();
-      const view = { visit: { seconds_left: 9 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
-      await page.evaluate((now) => globalThis.host.show(now), view);
+      await shows(page, { tags: 1, visit: open });
       await page.getByRole("button", { name: "تم" }).waitFor();
-      await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null });
+      // The visitor is thanked in the own language.
+      await shows(page, { tags: 1 });
+      await page.getByRole("heading", { name: "شكرًا لزيارتك" }).waitFor();
       await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
+      // The shell knows in which language each page opens.
+      assert.deepEqual(await page.evaluate(() => globalThis.host.spoken), ["en", "ar", "en"]);
+      // Another visitor who comes during the thanks does not inherit it.
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      await shows(page, { tags: 2, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 2 });
+      await page.getByRole("heading", { name: "Danke für Ihren Besuch." }).waitFor();
+      await shows(page, { tags: 2, is_reading: true });
+      await page.getByRole("heading", { name: "Reading your tag" }).waitFor();
+      assert.deepEqual(await page.evaluate(() => globalThis.host.spoken.slice(-2)), ["de", "en"]);
     },
     "the PIN pad closes when a tag is placed on the reader": async (page, { ui }) => {
       await kioskHost(page);
@@ -160,10 +306,9 @@ group("Kiosk", {
       await page.keyboard.down("Escape");
       await page.getByRole("dialog").waitFor();
       await page.keyboard.up("Escape");
-      const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
-      await page.evaluate((now) => globalThis.host.show(now), view);
+      await shows(page, { tags: 1, visit: open });
       await page.getByRole("button", { name: "Done" }).waitFor();
-      await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null });
+      await shows(page, { tags: 1 });
       await page.getByText("Place your tag here").waitFor();
       assert.equal(await page.getByRole("dialog").count(), 0);
     },
@@ -171,10 +316,9 @@ group("Kiosk", {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
       await page.getByText("Place your tag here").waitFor();
-      const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
-      await page.evaluate((now) => globalThis.host.show(now), view);
+      await shows(page, { tags: 1, visit: open });
       await page.getByRole("button", { name: "Done" }).waitFor();
-      await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null, asked: 1 });
+      await shows(page, { tags: 1, asked: 1 });
       await page.getByRole("dialog", { name: "PIN" }).waitFor();
     },
     "a kiosk that cannot start says why, and can be closed without a PIN": async (page, { ui }) => {
@@ -182,11 +326,10 @@ group("Kiosk", {
       await page.goto(`${ui.url}kiosk.html`);
       await page.getByText("Place your tag here").waitFor();
       const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false };
-      const view = { visit: null, notice: null, has_reader: false, tags: 0, asked: 0, problem };
-      await page.evaluate((now) => globalThis.host.show(now), view);
+      await shows(page, { has_reader: false, problem });
       await page.getByRole("alert").getByText("Restore a backup.").waitFor();
       assert.equal(await page.getByRole("button").count(), 0);
-      await page.evaluate((now) => globalThis.host.show(now), { ...view, problem: { ...problem, can_close: true } });
+      await shows(page, { has_reader: false, problem: { ...problem, can_close: true } });
       await page.getByRole("button", { name: "Close Tapdesk" }).click();
       assert.equal(await page.evaluate(() => globalThis.host.closed), true);
     },

@@ -84,9 +84,17 @@ const notifications =
     await dialog(page).waitFor();
   };
 
+/** Each moment of the kiosk, on a wide and on a high display. */
+const moments = [
+  ...["attract", "own", "bright", "logo", "picture", "waiting", "genuine", "not-verified", "read", "goodbye", "lift"],
+  ...["no-reader", "no-service", "notice", "visit", "pin"],
+];
+const displays = { wide: { width: 1920, height: 1080 }, high: { width: 1080, height: 1920 } };
+
 const kiosk =
-  (example) =>
+  (example, display) =>
   async (page, { ui }) => {
+    await page.setViewportSize(displays[display]);
     await page.goto(`${ui.url}kiosk.html?example=${example}`);
     await page.getByRole("main").first().waitFor();
   };
@@ -348,5 +356,5 @@ export const more = [
       await page.getByRole("heading", { name: "Visits" }).waitFor();
     },
   ],
-  ...["attract", "own", "bright", "picture", "visit", "pin"].map((example) => [`kiosk-${example}`, kiosk(example)]),
+  ...moments.flatMap((example) => Object.keys(displays).map((display) => [`kiosk-${example}-${display}`, kiosk(example, display)])),
 ];

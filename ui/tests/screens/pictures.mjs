@@ -110,7 +110,7 @@ const kiosk = async (page, { ui }, example) => {
 };
 
 /** The height of the strip below a visit: as the desktop lays it out. */
-const STRIP = 72;
+const STRIP = 96;
 
 /** A visit: the page of a tag, and below it the strip, which the desktop shows in a view of its own. */
 const visit = async (page, world) => {

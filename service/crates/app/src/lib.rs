@@ -17,6 +17,7 @@
 //! | [`labels`] | labels with QR codes, for printers |
 //! | [`sheet_report`] | a test sheet as PDF |
 //! | [`inlays`] | new inlays, and their keys |
+//! | [`kiosk`] | the state of a kiosk in the same process |
 //! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
 //!
 //! [`Service`] has the parts that all of them share: storage, keys, settings and caches. It knows
@@ -49,6 +50,7 @@ pub mod webhook_delivery;
 pub mod csv_file;
 pub mod demo;
 pub mod inlays;
+pub mod kiosk;
 pub mod labels;
 pub mod sheet_report;
 pub mod tag_table;

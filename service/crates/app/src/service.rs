@@ -35,6 +35,7 @@ use template_cache::TemplateCache;
 pub use template_cache::{Matched, OpenedInlay, TapTemplate, TemplateTapInlay};
 pub(crate) use update::SentFrom;
 
+use crate::kiosk::KioskState;
 use crate::mail_breaker::Breaker;
 use crate::metrics::Metrics;
 use crate::s3_server::S3Server;
@@ -142,6 +143,8 @@ pub struct Shared {
     /// The server of backups in buckets.
     pub s3_server: S3Server,
     settings: RwLock<Arc<Settings>>,
+    /// The kiosk in this process; `None` if none is shown.
+    kiosk: RwLock<Option<KioskState>>,
     /// The logo of plain pages.
     page_logo: RwLock<Option<Arc<PageLogo>>>,
     /// The stored settings. The lock is held until changed settings, or a changed logo, are in
@@ -165,6 +168,17 @@ impl Shared {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The kiosk in this process; `None` if none is shown.
+    pub fn kiosk(&self) -> Option<KioskState> {
+        *self.kiosk.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores the state of the kiosk for the desk and for the metrics.
+    pub fn report_kiosk(&self, state: Option<KioskState>) {
+        *self.kiosk.write().unwrap_or_else(PoisonError::into_inner) = state;
+        self.metrics.kiosk(state);
     }
 
     fn show_page_logo(&self, logo: Option<PageLogo>) {
@@ -222,6 +236,7 @@ impl Service {
             layers: parts.layers,
             s3_server: parts.s3_server,
             settings: RwLock::new(Arc::new(settings)),
+            kiosk: RwLock::default(),
             page_logo: RwLock::new(page_logo.map(Arc::new)),
             stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),

@@ -16,6 +16,7 @@ mod factory_orders;
 mod groups;
 mod inlays;
 mod interactions;
+mod kiosk;
 mod labels;
 mod mail;
 mod master_keys;
@@ -119,6 +120,7 @@ fn routes(purpose: Purpose) -> Routes {
         .encode(routes!(sheets::sign_off))
         .export(routes!(sheets::export))
         .read(routes!(sheets::report))
+        .read(routes!(kiosk::get))
         .read(routes!(clock::get))
         .admin(routes!(clock::advance))
         .admin(routes!(demo::make, demo::remove))

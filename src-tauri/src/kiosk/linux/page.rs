@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtk::glib;
 use gtk::prelude::*;
@@ -15,17 +15,31 @@ use tauri::WebviewWindow;
 use tokio::sync::mpsc;
 use url::Url;
 use webkit2gtk::{
-    AuthenticationRequestExt as _, FileChooserRequestExt as _, NavigationPolicyDecision,
+    AuthenticationRequestExt as _, FileChooserRequestExt as _, LoadEvent, NavigationPolicyDecision,
     NavigationPolicyDecisionExt as _, PermissionRequestExt as _, PolicyDecisionExt as _,
     PolicyDecisionType, ResponsePolicyDecision, ResponsePolicyDecisionExt, SettingsExt as _,
-    URIRequestExt as _, WebContext, WebContextExt as _, WebView, WebViewExt as _,
+    URIRequestExt as _, UserContentInjectedFrames, UserContentManager, UserContentManagerExt as _,
+    UserScript, UserScriptInjectionTime, WebContext, WebContextExt as _, WebView, WebViewExt as _,
+    WebViewExtManual as _,
 };
 
 use crate::kiosk::Event;
 use crate::kiosk::allowed_hosts::AllowedHosts;
+use crate::kiosk::visits::FirstPage;
 
 /// Height of the strip below a visitor's page, in logical pixels.
-const STRIP: i32 = 72;
+const STRIP: i32 = 96;
+/// How long the verdict stays before the page covers it: long enough to read three words.
+const VERDICT_TIME: Duration = Duration::from_millis(1_200);
+/// Tapdesk's own background, as the page's style says it.
+const OWN_GROUND: &str = "#14161d";
+/// The shorter side for which pages are made, in CSS pixels: a larger screen enlarges them, so that
+/// they can be read from further away.
+const SHORTER_SIDE: f64 = 720.0;
+
+/// The keyboard that appears for a field. Its world is separate from that of the page, whose
+/// scripts cannot call it.
+const KEYBOARD: &str = include_str!("keyboard.js");
 
 type Events = mpsc::UnboundedSender<Event>;
 
@@ -45,6 +59,7 @@ impl Stage {
         events: Events,
     ) -> tauri::Result<Self> {
         close(&attract, &events);
+        attract.set_background_color(&ground(None));
         let gone = events.clone();
         attract.connect_web_process_terminated(move |attract, _| {
             tracing::warn!("the welcome page crashed; it is loaded again");
@@ -63,14 +78,37 @@ impl Stage {
         })
     }
 
-    /// Begins a visit at `url`, and ends the current one first.
-    pub(super) fn begin(&mut self, url: &Url, allowed_hosts: AllowedHosts) {
+    /// Loads the attract page again. Its process is ended first, because it may hang; the signal of
+    /// that end does the rest.
+    pub(super) fn reload(&self) {
+        self.attract.terminate_web_process();
+    }
+
+    /// Begins a visit, and ends the current one first. The page is shown when it has something to
+    /// show; until then the verdict fills the screen.
+    pub(super) fn begin(&mut self, first: FirstPage) {
         self.end();
         let context = WebContext::new_ephemeral();
+        if let Some(language) = &first.language {
+            context.set_preferred_languages(&[language.as_str()]);
+        }
         context.connect_download_started(|_, download| {
             webkit2gtk::DownloadExt::cancel(download);
         });
-        let page = WebView::with_context(&context);
+        let contents = UserContentManager::new();
+        if first.has_keyboard {
+            contents.add_script(&UserScript::for_world(
+                KEYBOARD,
+                UserContentInjectedFrames::TopFrame,
+                UserScriptInjectionTime::End,
+                "tapdesk-keyboard",
+                &[],
+                &[],
+            ));
+        }
+        let page = WebView::new_with_context_and_user_content_manager(&context, &contents);
+        page.set_background_color(&ground(first.colour.as_deref()));
+        page.set_zoom_level(self.zoom());
         if let Some(settings) = webkit2gtk::WebViewExt::settings(&page) {
             settings.set_enable_developer_extras(false);
             settings.set_javascript_can_open_windows_automatically(false);
@@ -79,18 +117,46 @@ impl Stage {
             settings.set_enable_fullscreen(false);
         }
         close(&page, &self.events);
-        lead(&page, allowed_hosts, &self.events);
-        self.column
-            .set_child_packing(&self.attract, false, true, 0, gtk::PackType::End);
-        self.attract.set_size_request(-1, STRIP);
-        // The page gets the height that the strip leaves. A web view keeps its old height
-        // otherwise, and there is no room for both.
-        page.set_size_request(-1, self.column.allocated_height() - STRIP);
+        lead(&page, first.allowed_hosts, &self.events);
+        // Not shown yet, it takes no room.
         self.column.pack_start(&page, true, true, 0);
-        page.show();
-        page.grab_focus();
-        page.load_uri(url.as_str());
+        self.reveal_when_loaded(&page);
+        page.load_uri(first.url.as_str());
         self.page = Some(page);
+    }
+
+    /// Shows a page once it has content, and its verdict was there long enough.
+    fn reveal_when_loaded(&self, page: &WebView) {
+        let began = Instant::now();
+        let (column, attract, events) = (
+            self.column.clone(),
+            self.attract.clone(),
+            self.events.clone(),
+        );
+        page.connect_load_changed(move |page, event| {
+            if event != LoadEvent::Committed || page.is_visible() {
+                return;
+            }
+            let left = VERDICT_TIME.saturating_sub(began.elapsed());
+            let (column, attract) = (column.clone(), attract.clone());
+            let (page, events) = (page.clone(), events.clone());
+            glib::timeout_add_local_once(left, move || {
+                // The visit may have ended in the meantime; then the page is in no window.
+                if page.parent().is_some() && !page.is_visible() {
+                    reveal(&column, &attract, &page);
+                    tell(&events, Event::PageShown);
+                }
+            });
+        });
+    }
+
+    /// How much a page is enlarged on this screen.
+    fn zoom(&self) -> f64 {
+        let (width, height) = (
+            self.column.allocated_width(),
+            self.column.allocated_height(),
+        );
+        (f64::from(width.min(height)) / SHORTER_SIDE).clamp(1.0, 3.0)
     }
 
     /// Ends the visit, if there is one, and deletes everything that its page stored.
@@ -106,6 +172,23 @@ impl Stage {
             .set_child_packing(&self.attract, true, true, 0, gtk::PackType::End);
         self.attract.grab_focus();
     }
+}
+
+/// Shows a visitor's page in place of all but the strip.
+fn reveal(column: &gtk::Box, attract: &WebView, page: &WebView) {
+    column.set_child_packing(attract, false, true, 0, gtk::PackType::End);
+    attract.set_size_request(-1, STRIP);
+    // The page gets the height that the strip leaves. A web view keeps its old height otherwise,
+    // and there is no room for both.
+    page.set_size_request(-1, column.allocated_height() - STRIP);
+    page.show();
+    page.grab_focus();
+}
+
+/// A background colour, `#rrggbb`; Tapdesk's own without one.
+fn ground(colour: Option<&str>) -> gtk::gdk::RGBA {
+    let parsed = gtk::gdk::RGBA::parse(colour.unwrap_or(OWN_GROUND));
+    parsed.unwrap_or(gtk::gdk::RGBA::BLACK)
 }
 
 fn tell(events: &Events, event: Event) {

@@ -4,12 +4,10 @@ use std::cell::RefCell;
 
 use tauri::{AppHandle, WebviewWindow};
 use tokio::sync::mpsc;
-use url::Url;
 
 use super::page::Stage;
 use crate::kiosk::Event;
-use crate::kiosk::allowed_hosts::AllowedHosts;
-use crate::kiosk::visits::Display;
+use crate::kiosk::visits::{Display, FirstPage};
 
 thread_local! {
     static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
@@ -19,12 +17,16 @@ thread_local! {
 pub(super) struct Screen(pub AppHandle);
 
 impl Display for Screen {
-    fn begin(&self, url: Url, allowed_hosts: AllowedHosts) {
-        self.on_stage(move |stage| stage.begin(&url, allowed_hosts));
+    fn begin(&self, page: FirstPage) {
+        self.on_stage(move |stage| stage.begin(page));
     }
 
     fn end(&self) {
         self.on_stage(Stage::end);
+    }
+
+    fn reload(&self) {
+        self.on_stage(|stage| stage.reload());
     }
 }
 

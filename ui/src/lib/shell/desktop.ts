@@ -240,3 +240,7 @@ export const kioskStart = (discard: boolean) => shell<void>("kiosk_start", { dis
 export async function kioskAddPicture(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   if (inDesktop) await invoke("kiosk_add_picture", bytes);
 }
+export async function kioskSetLogo(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  if (inDesktop) await invoke("kiosk_set_logo", bytes);
+}
+export const kioskRemoveLogo = () => shell<void>("kiosk_remove_logo");

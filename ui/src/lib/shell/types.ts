@@ -327,6 +327,18 @@ group_id: number | null,
  */
 code: string | null,
 /**
+ * The languages that visitors can choose, in their order; empty for all.
+ */
+languages: Array<string>,
+/**
+ * Whether a keyboard appears for a field of a visitor's page.
+ */
+keyboard: boolean,
+/**
+ * The program's next step after the right PIN.
+ */
+leaves_to: LeavesTo,
+/**
  * Whether the kiosk plays a sound when a tag is read.
  */
 sound: boolean,
@@ -377,9 +389,34 @@ unread: number,
 failed: number, };
 
 /**
+ * A language without a font on this machine.
+ */
+export type KioskMissingFont = {
+/**
+ * The language's code.
+ */
+language: string,
+/**
+ * The package that brings a font.
+ */
+package: string, };
+
+/**
  * Content of the owner's kiosk settings.
  */
-export type KioskOverview = { chosen: KioskChoices, has_pin: boolean, pictures: Array<KioskPicture>, displays: Array<string>, today: KioskDay,
+export type KioskOverview = { chosen: KioskChoices, has_pin: boolean, pictures: Array<KioskPicture>, logo: KioskPicture | null, displays: Array<string>, today: KioskDay,
+/**
+ * When the last visit began; `None` before the first one.
+ */
+last_visit_at: string | null,
+/**
+ * Languages whose letters this machine cannot show.
+ */
+missing_fonts: Array<KioskMissingFont>,
+/**
+ * The folder that contains all of this.
+ */
+folder: string,
 /**
  * The reason why this system has no kiosk; `None` if it has one.
  */
@@ -389,6 +426,12 @@ why_not: string | null, };
  * A picture of the attract page.
  */
 export type KioskPicture = { name: string, url: string | null, };
+
+/**
+ * The program's next step after the right PIN, if the computer was started as a kiosk. A kiosk
+ * that was started in the owner's window always returns there.
+ */
+export type LeavesTo = "quit" | "window";
 
 /**
  * The message on a chip.

@@ -175,8 +175,8 @@ pub async fn act(
     }
 }
 
-fn refused(why: impl Into<String>) -> Result<Acted, StorageError> {
-    Ok(Acted::Refused(why.into()))
+fn refused(why: impl Into<String>) -> Acted {
+    Acted::Refused(why.into())
 }
 
 const NO_TAG: &str = "This inlay is on no tag.";
@@ -189,11 +189,13 @@ async fn add_row(
     row: RowFields,
 ) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
-        return refused("A phone that is limited to groups has no test sheets.");
+        return Ok(refused(
+            "A phone that is limited to groups has no test sheets.",
+        ));
     }
     let row = match row.validated() {
         Ok(row) => row,
-        Err(FieldError { message, .. }) => return refused(message),
+        Err(FieldError { message, .. }) => return Ok(refused(message)),
     };
     // A person who presses twice sends the same row twice.
     let before = open_sheet::row_before(service, sheet, tap).await?;
@@ -203,7 +205,7 @@ async fn add_row(
     }
     match service.storage.append_sheet_row(sheet, row).await? {
         Some(_) => Ok(Acted::Done(Done::Row)),
-        None => refused("This test sheet does not exist."),
+        None => Ok(refused("This test sheet does not exist.")),
     }
 }
 
@@ -213,7 +215,7 @@ async fn assign(
     experience_id: Option<ExperienceId>,
 ) -> Result<Acted, StorageError> {
     let Some(tag) = tap.interaction.tag_id else {
-        return refused(NO_TAG);
+        return Ok(refused(NO_TAG));
     };
     let edit = move |before: TagFields| {
         let after = TagFields {
@@ -229,7 +231,7 @@ async fn assign(
         .await?;
     match edited {
         Some(_) => Ok(Acted::Done(Done::Experience)),
-        None => refused(TAG_IS_GONE),
+        None => Ok(refused(TAG_IS_GONE)),
     }
 }
 
@@ -240,24 +242,27 @@ async fn set_value(
     value: String,
 ) -> Result<Acted, StorageError> {
     let Some(id) = tap.interaction.tag_id else {
-        return refused(NO_TAG);
+        return Ok(refused(NO_TAG));
     };
     if let Err(why) = check_value(&value) {
-        return refused(why.to_string());
+        return Ok(refused(why.to_string()));
     }
     let Some(tag) = service.storage.tag(id).await? else {
-        return refused(TAG_IS_GONE);
+        return Ok(refused(TAG_IS_GONE));
     };
     // The form changes the variables that the page shows, and makes no new ones.
     if tag.fields.variables.get(key.as_str()).is_none() {
-        return refused(format!("This tag has no variable {}.", key.as_str()));
+        return Ok(refused(format!(
+            "This tag has no variable {}.",
+            key.as_str()
+        )));
     }
     let put = service
         .storage
         .put_property(id, PropertyClass::Variable, key, value);
     match put.await? {
         Some(_) => Ok(Acted::Done(Done::Value)),
-        None => refused(TAG_IS_GONE),
+        None => Ok(refused(TAG_IS_GONE)),
     }
 }
 
@@ -267,13 +272,17 @@ async fn move_inlay(
     slug: &str,
 ) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
-        return refused("A phone that is limited to groups cannot move inlays.");
+        return Ok(refused(
+            "A phone that is limited to groups cannot move inlays.",
+        ));
     }
     let Some(inlay) = tap.interaction.inlay_id else {
-        return refused("The tap does not say which inlay made it, so there is nothing to move.");
+        return Ok(refused(
+            "The tap does not say which inlay made it, so there is nothing to move.",
+        ));
     };
     let Some(found) = service.storage.tag_tap(TagKey::Slug(slug)).await? else {
-        return refused(format!("No tag has the slug {slug}."));
+        return Ok(refused(format!("No tag has the slug {slug}.")));
     };
     let tag = found.tag.id;
     let edit = move |before: InlayFields| {
@@ -287,7 +296,7 @@ async fn move_inlay(
     let edited = service.storage.edit_inlay(inlay, Box::new(edit)).await?;
     match edited {
         Some(_) => Ok(Acted::Done(Done::Inlay)),
-        None => refused("This inlay was deleted."),
+        None => Ok(refused("This inlay was deleted.")),
     }
 }
 

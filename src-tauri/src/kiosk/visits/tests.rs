@@ -1,0 +1,168 @@
+//! Visits without a window, so that a day of them takes seconds.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use tapdesk_service::clock::Timestamp;
+use tapdesk_service::inlay::technology::Access;
+
+use super::*;
+use crate::folders::Folders;
+use crate::keychain::Keychain;
+use crate::reader::board::{Failed, ReaderSlot, Trouble};
+use crate::reader::inlay::{Chip as ChipKind, Codes, Message, Original};
+
+/// Counts the pages that are shown at once.
+#[derive(Clone, Default)]
+struct Recorder(Arc<Shown>);
+
+#[derive(Default)]
+struct Shown {
+    pages: AtomicI32,
+    languages: std::sync::Mutex<Vec<Option<String>>>,
+}
+
+impl Display for Recorder {
+    fn begin(&self, page: FirstPage) {
+        // As on the stage, a visit ends the one before.
+        self.0.pages.store(1, Ordering::Relaxed);
+        lock(&self.0.languages).push(page.language);
+    }
+
+    fn end(&self) {
+        self.0.pages.store(0, Ordering::Relaxed);
+    }
+
+    fn reload(&self) {}
+}
+
+/// Visits of tags that lead to the owner's site, and the home of their files.
+fn visits(display: Recorder) -> (Visits<Recorder>, tempfile::TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    let folders = Folders::around(&home.path().join("tapdesk.db")).unwrap();
+    let keychain = Keychain::of_system(&folders);
+    let visits = Visits {
+        kiosk: Arc::new(Kiosk::new(&folders, true)),
+        display,
+        shell: Arc::new(Shell::new(folders, keychain, None)),
+        allowed_hosts: AllowedHosts {
+            address: "http://127.0.0.1:8787".parse().unwrap(),
+            tag_url: None,
+            hosts: vec!["shop.example.com".to_owned()],
+        },
+        group_id: None,
+        idle_seconds: 10,
+        has_keyboard: true,
+        colour: None,
+        failed_seconds: 0,
+    };
+    (visits, home)
+}
+
+fn reading() -> Reading {
+    Reading {
+        uid: None,
+        random_uid: false,
+        atr: String::new(),
+        chip: ChipKind::Unknown,
+        memory: None,
+        original: Original::Unknown,
+        lock: Access::Unknown,
+        codes: Codes::Off,
+        message: Message::None,
+        url: Some("https://shop.example.com/vase".to_owned()),
+        sentence: String::new(),
+    }
+}
+
+/// A reader with a card that cannot be read, or an empty one.
+fn table(failed: Option<u64>) -> Table {
+    let on = failed.map_or(OnReader::Nothing, |insertion| {
+        OnReader::Failed(Box::new(Failed {
+            insertion,
+            at: Timestamp::from_millis(0),
+            trouble: Trouble {
+                kind: "unreadable",
+                text: String::new(),
+            },
+            uid: None,
+            may_have_counted: false,
+            log: Vec::new(),
+        }))
+    });
+    let name = "A reader".to_owned();
+    Table {
+        fault: None,
+        readers: vec![ReaderSlot { name, on }],
+    }
+}
+
+#[test]
+fn a_tag_is_on_the_reader_until_it_is_lifted_readable_or_not() {
+    assert!(has_tag(&table(Some(1))));
+    assert!(!has_tag(&table(None)));
+    assert_eq!(latest(&table(Some(7))).0, 7);
+}
+
+/// Ten hours with 3,000 visits. Each ends in one of the ways that there are, 20 of them because the
+/// page failed with the service.
+#[tokio::test]
+async fn a_day_of_visits_leaves_nothing_behind() {
+    let display = Recorder::default();
+    let (mut visits, _home) = visits(display.clone());
+    let pages = || display.0.pages.load(Ordering::Relaxed);
+    let reading = reading();
+    for number in 1..=3_000 {
+        visits.placed(Ok(&reading)).await;
+        visits.happened(Event::PageShown);
+        let visit = visits.kiosk.view.borrow().visit;
+        assert!(visit.is_some_and(|visit| visit.is_open), "visit {number}");
+        assert_eq!(pages(), 1);
+        match number % 150 {
+            0 => visits.happened(Event::PageFailed),
+            1 => visits.happened(Event::PageBroke),
+            2..=75 => visits.happened(Event::Done),
+            _ => {}
+        }
+        for _ in 0..12 {
+            visits.second_passed();
+        }
+        let view = visits.kiosk.view.borrow().clone();
+        assert_eq!((view.visit, pages()), (None, 0), "visit {number}");
+        assert!(!view.is_reading);
+    }
+    let now = SystemClock::start().now();
+    let counted = lock(&visits.kiosk.tally).today(now).clone();
+    // Midnight may have passed in the meantime.
+    assert!(
+        counted.visits <= 3_000 && counted.failed <= 40,
+        "{counted:?}"
+    );
+    assert!(lock(&visits.kiosk.tally).last_visit_at().is_some());
+}
+
+#[tokio::test]
+async fn a_page_that_the_service_does_not_judge_is_shown_without_a_verdict() {
+    let (visits, _home) = visits(Recorder::default());
+    visits.placed(Ok(&reading())).await;
+    let visit = visits.kiosk.view.borrow().visit;
+    assert_eq!(
+        visit,
+        Some(Visit {
+            seconds_left: 10,
+            verified: None,
+            is_open: false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_visit_opens_in_the_language_that_the_visitor_chose() {
+    let display = Recorder::default();
+    let (visits, _home) = visits(display.clone());
+    let reading = reading();
+    visits.placed(Ok(&reading)).await;
+    *lock(&visits.kiosk.language) = Some("ja".to_owned());
+    visits.placed(Ok(&reading)).await;
+    let languages = lock(&display.0.languages).clone();
+    assert_eq!(languages, [None, Some("ja".to_owned())]);
+}

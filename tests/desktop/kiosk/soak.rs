@@ -1,0 +1,98 @@
+//! A kiosk that serves visitors all day: readers are pulled out, and the program is killed and
+//! started again, as systemd does.
+
+use std::fs;
+use std::time::Instant;
+
+use tapdesk_tests::{eventually, length};
+
+use super::{ATTRACT, DONE, Hall, pages};
+use crate::window::Window;
+
+/// Visits after which the caches of a new process are filled.
+const WARM: u32 = 5;
+/// The most by which the memory of a process may have grown after 140 visits, in KiB. A leak of one
+/// visitor's page would be a hundred times more.
+const GROWTH: u64 = 48 * 1024;
+
+/// Whether this is one of the visits before which something happens that happens `times` times.
+fn is_turn(visit: u32, visits: u32, times: u32) -> bool {
+    visit.is_multiple_of(visits / times)
+}
+
+/// The resident memory of the program and of its page, in KiB, without the page of a visit.
+fn memory(window: &Window) -> u64 {
+    let processes = pages(window.process).into_iter().chain([window.process]);
+    let resident = processes.map(|process| {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        number.unwrap_or_default()
+    });
+    resident.sum()
+}
+
+#[tokio::test]
+async fn a_day_of_visits_with_lost_readers_and_crashes_leaves_memory_flat() {
+    let (visits, unplugged, killed) = length((12, 2, 1), (3_000, 50, 20));
+    let (mut hall, mut card) = Hall::set_up(60).await;
+    let mut window = hall.open().await;
+    let mut since_start = 0;
+    let mut warm = 0;
+    for visit in 1..=visits {
+        if is_turn(visit, visits, unplugged) {
+            hall.desk.readers_mut().kill();
+            window.see("//*[contains(., 'not available')]").await;
+            hall.desk.readers_mut().restart(true);
+            window
+                .see("//main[not(contains(., 'not available'))]")
+                .await;
+        }
+        if is_turn(visit, visits, killed) {
+            window.kill().await;
+            let began = Instant::now();
+            window = hall.open().await;
+            println!("visit {visit}: again after {:?}", began.elapsed());
+            since_start = 0;
+        }
+        let placed = hall.desk.readers().lay_down(card);
+        hall.exhibit.next_visit().await;
+        window.see(DONE).await;
+        card = placed.take_away();
+        window.press(DONE).await;
+        window.see("//h1[contains(., 'Thank you')]").await;
+        eventually("the process of the visit ends", async || {
+            (pages(window.process).len() == 1).then_some(())
+        })
+        .await;
+        since_start += 1;
+        if since_start == WARM {
+            warm = memory(&window);
+        } else if since_start > WARM {
+            let now = memory(&window);
+            assert!(now < warm + GROWTH, "visit {visit}: {warm} to {now} KiB");
+        }
+    }
+    window.see(ATTRACT).await;
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_page_that_hangs_is_loaded_again() {
+    let (hall, card) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    let attract = pages(window.process)[0].to_string();
+    let stopped = std::process::Command::new("kill")
+        .args(["-STOP", &attract])
+        .status();
+    assert!(stopped.unwrap().success());
+    eventually("the welcome page is loaded again", async || {
+        let log = hall.desk.log();
+        (log.contains("the welcome page hangs") && log.contains("crashed")).then_some(())
+    })
+    .await;
+    let placed = hall.desk.readers().lay_down(card);
+    hall.exhibit.next_visit().await;
+    placed.take_away();
+    window.quit().await;
+}
