@@ -6,7 +6,7 @@ use inlay::template::{RouteSegment, Template};
 use RouteSegment::{Any, Literal, Rest};
 
 /// The paths of all routes. One prefix covers the admin API.
-const ROUTES: [&[RouteSegment<'static>]; 16] = [
+const ROUTES: [&[RouteSegment<'static>]; 17] = [
     &[Literal("t"), Any],
     &[Literal("T"), Any],
     &[Literal("v2"), Rest],
