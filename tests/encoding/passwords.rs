@@ -269,8 +269,8 @@ async fn a_password_of_somebody_else_is_named_and_a_chip_that_counts_is_not_aske
             let turn = lay(&service, &mut foreign, &wish).await;
             assert_eq!(turn["reason"], "read_only", "{turn}");
             assert_eq!(foreign.writes(), 0);
-            let whole = service.admin_get(&format!("/encodings/{}", turn["id"]));
-            let whole = whole.await;
+            let path = format!("/encodings/{}", turn["id"]);
+            let whole = service.admin_get(&path).await;
             let mut exchanges = whole["exchanges"].as_array().unwrap().iter();
             let was = exchanges.any(|one| one["name"] == "Authenticate with the password");
             assert_eq!(was, asked, "{whole}");

@@ -1,7 +1,9 @@
 //! The heartbeat of the attract page: a page that hangs is loaded again. A page whose process ends
 //! is loaded again at once, without this.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tapdesk_service::clock::Stopwatch;
 
 /// The longest silence of a page that works: it calls every two seconds. With the load that
 /// follows, a visitor waits for at most ten seconds.
@@ -10,34 +12,67 @@ const SILENCE: Duration = Duration::from_secs(7);
 const LOADING: Duration = Duration::from_secs(30);
 
 /// The calls of the attract page.
-#[derive(Default)]
 pub(super) struct Heartbeat {
+    started: Stopwatch,
+    calls: Calls,
+}
+
+impl Default for Heartbeat {
+    fn default() -> Self {
+        Self {
+            started: Stopwatch::start(),
+            calls: Calls::default(),
+        }
+    }
+}
+
+impl Heartbeat {
+    /// The page called.
+    pub(super) fn called(&mut self) {
+        self.calls.called(self.started.elapsed());
+    }
+
+    /// The page is being loaded.
+    pub(super) fn loads(&mut self) {
+        self.calls.loads(self.started.elapsed());
+    }
+
+    /// Whether the page works.
+    pub(super) fn is_alive(&self) -> bool {
+        self.calls.is_alive(self.started.elapsed())
+    }
+
+    /// Whether the page must be loaded again. It then has time to load.
+    pub(super) fn must_load(&mut self) -> bool {
+        self.calls.must_load(self.started.elapsed())
+    }
+}
+
+/// The same, with times as arguments: since the start.
+#[derive(Default)]
+struct Calls {
     /// When the page was last heard; `None` before it was ever loaded.
-    heard: Option<Instant>,
+    heard: Option<Duration>,
     /// Whether the page has called since it was last loaded.
     has_called: bool,
 }
 
-impl Heartbeat {
-    /// The page called at `now`.
-    pub(super) fn called(&mut self, now: Instant) {
+impl Calls {
+    fn called(&mut self, now: Duration) {
         self.heard = Some(now);
         self.has_called = true;
     }
 
-    /// The page is being loaded at `now`.
-    pub(super) fn loads(&mut self, now: Instant) {
+    fn loads(&mut self, now: Duration) {
         self.heard = Some(now);
         self.has_called = false;
     }
 
-    /// Whether the page works at `now`.
-    pub(super) fn is_alive(&self, now: Instant) -> bool {
+    fn is_alive(&self, now: Duration) -> bool {
         self.has_called && !self.is_silent(now)
     }
 
-    /// Whether the page must be loaded again at `now`. It then has time to load.
-    pub(super) fn must_load(&mut self, now: Instant) -> bool {
+    fn must_load(&mut self, now: Duration) -> bool {
         let must = self.is_silent(now);
         if must {
             self.loads(now);
@@ -45,10 +80,10 @@ impl Heartbeat {
         must
     }
 
-    fn is_silent(&self, now: Instant) -> bool {
+    fn is_silent(&self, now: Duration) -> bool {
         let patience = if self.has_called { SILENCE } else { LOADING };
         self.heard
-            .is_some_and(|heard| now.saturating_duration_since(heard) > patience)
+            .is_some_and(|heard| now.saturating_sub(heard) > patience)
     }
 }
 
@@ -58,18 +93,17 @@ mod tests {
 
     #[test]
     fn a_page_that_hangs_is_loaded_again_and_gets_time_for_that() {
-        let start = Instant::now();
-        let at = |seconds| start + Duration::from_secs(seconds);
-        let mut heartbeat = Heartbeat::default();
-        assert!(!heartbeat.must_load(at(100)), "it was never loaded");
-        assert!(!heartbeat.is_alive(at(100)));
-        heartbeat.called(at(100));
-        assert!(heartbeat.is_alive(at(107)) && !heartbeat.must_load(at(107)));
-        assert!(!heartbeat.is_alive(at(108)));
-        assert!(heartbeat.must_load(at(108)));
-        assert!(!heartbeat.must_load(at(138)), "it is loading");
-        assert!(heartbeat.must_load(at(139)), "it hangs while it loads");
-        heartbeat.called(at(140));
-        assert!(heartbeat.is_alive(at(141)));
+        let at = Duration::from_secs;
+        let mut calls = Calls::default();
+        assert!(!calls.must_load(at(100)), "it was never loaded");
+        assert!(!calls.is_alive(at(100)));
+        calls.called(at(100));
+        assert!(calls.is_alive(at(107)) && !calls.must_load(at(107)));
+        assert!(!calls.is_alive(at(108)));
+        assert!(calls.must_load(at(108)));
+        assert!(!calls.must_load(at(138)), "it is loading");
+        assert!(calls.must_load(at(139)), "it hangs while it loads");
+        calls.called(at(140));
+        assert!(calls.is_alive(at(141)));
     }
 }

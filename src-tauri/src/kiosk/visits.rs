@@ -4,7 +4,7 @@
 mod tests;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::id::GroupId;
@@ -212,7 +212,7 @@ impl<D: Display> Visits<D> {
             Event::PageFailed if visiting => self.give_up(Notice::Failed),
             Event::PageBroke if visiting => self.give_up(Notice::Broke),
             // Its process ended, and it is loaded again.
-            Event::AttractBroke => lock(&self.kiosk.heartbeat).loads(Instant::now()),
+            Event::AttractBroke => lock(&self.kiosk.heartbeat).loads(),
             Event::PageShown
             | Event::Done
             | Event::OwnerAsks
@@ -259,7 +259,7 @@ impl<D: Display> Visits<D> {
 
     /// Loads the attract page again if it hangs.
     fn follow_page(&self) {
-        if lock(&self.kiosk.heartbeat).must_load(Instant::now()) {
+        if lock(&self.kiosk.heartbeat).must_load() {
             tracing::warn!("the welcome page hangs; it is loaded again");
             self.display.reload();
         }
@@ -274,7 +274,7 @@ impl<D: Display> Visits<D> {
         };
         let has_reader = self.kiosk.view.borrow().has_reader;
         self.shell.report_kiosk(Some(KioskState {
-            has_screen: lock(&self.kiosk.heartbeat).is_alive(Instant::now()),
+            has_screen: lock(&self.kiosk.heartbeat).is_alive(),
             has_reader,
             visits_today,
             last_visit_at,

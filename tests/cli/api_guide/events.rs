@@ -35,8 +35,8 @@ async fn triggered(service: &ServiceProcess, receiver: &Receiver, name: &str) ->
     run_at(service, &arguments).await.good();
     // An update, a form and an opened seal come after the events of their taps.
     eventually("the event that was triggered", async || {
-        let received = receiver.received().split_off(before);
-        let mut bodies = received.iter().map(tapdesk_tests::Received::json);
+        let latest = receiver.received().split_off(before);
+        let mut bodies = latest.iter().map(tapdesk_tests::Received::json);
         bodies.find(|body| body["type"] == name)
     })
     .await

@@ -122,11 +122,9 @@ fn table(runs: &[(&str, &Run)]) -> String {
     let mut names: Vec<_> = runs.iter().flat_map(|(_, run)| run.failed()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut lines = vec!["| Check |".to_owned(), "|---|".to_owned()];
-    for (verifier, _) in runs {
-        lines[0] += &format!(" {verifier} |");
-        lines[1] += "---|";
-    }
+    let verifiers: Vec<_> = runs.iter().map(|(verifier, _)| *verifier).collect();
+    let heading = format!("| Check | {} |", verifiers.join(" | "));
+    let mut lines = vec![heading, format!("|---|{}", "---|".repeat(runs.len()))];
     for name in names {
         let mut line = format!("| `{name}` |");
         for (_, run) in runs {

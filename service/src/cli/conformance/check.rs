@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_subject_that_gives_no_answer_fails_one_check() {
-        let check = Check::new("a", "b", |_: &mut ()| Err(ureq::Error::HostNotFound));
+        let check = Check::new("a", "b", |(): &mut ()| Err(ureq::Error::HostNotFound));
         let found = check.find(&mut ());
         assert_eq!(found.verdict.outcome, Outcome::Failed);
         assert!(found.verdict.detail.starts_with("It gives no answer: "));

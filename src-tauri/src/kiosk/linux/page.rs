@@ -7,10 +7,11 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gtk::glib;
 use gtk::prelude::*;
+use tapdesk_service::clock::Stopwatch;
 use tauri::WebviewWindow;
 use tokio::sync::mpsc;
 use url::Url;
@@ -127,7 +128,7 @@ impl Stage {
 
     /// Shows a page once it has content, and its verdict was there long enough.
     fn reveal_when_loaded(&self, page: &WebView) {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let (column, attract, events) = (
             self.column.clone(),
             self.attract.clone(),
