@@ -212,8 +212,8 @@ async fn the_order_of_a_chip_is_found_by_its_uid_once_the_bureau_reported_it() {
         let report = format!("position,uid\n1,{}\n", uid(number));
         sent.report(&service, "", &report).await.expect(200);
     }
-    assert_eq!(found(1).await, [first.id.clone()]);
-    assert_eq!(found(2).await, [second.id.clone()]);
+    assert_eq!(found(1).await, std::slice::from_ref(&first.id));
+    assert_eq!(found(2).await, std::slice::from_ref(&second.id));
     assert_eq!(found(3).await, Vec::<Value>::new());
     let all = service.admin_get("/factory-orders?count=true").await;
     assert_eq!(all["count"], 2);

@@ -2,7 +2,7 @@
 //! started again, as systemd does.
 
 use std::fs;
-use std::time::Instant;
+use tapdesk_service::clock::Stopwatch;
 
 use tapdesk_tests::{eventually, length};
 
@@ -50,7 +50,7 @@ async fn a_day_of_visits_with_lost_readers_and_crashes_leaves_memory_flat() {
         }
         if is_turn(visit, visits, killed) {
             window.kill().await;
-            let began = Instant::now();
+            let began = Stopwatch::start();
             window = hall.open().await;
             println!("visit {visit}: again after {:?}", began.elapsed());
             since_start = 0;
