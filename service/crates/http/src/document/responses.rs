@@ -44,9 +44,18 @@ pub(super) fn share(document: &mut OpenApi) {
                     > 1
             })
         };
-        let Some(name) = name else {
+        let Some(mut name) = name else {
             continue;
         };
+        // Pages of one status may differ; problems of one status are alike.
+        if !response.content.contains_key(PROBLEM) {
+            let mut number = 1;
+            let first = name.clone();
+            while shared.get(&name).is_some_and(|one| !is(one, response)) {
+                number += 1;
+                name = format!("{first}{number}");
+            }
+        }
         let component = shared
             .entry(name.clone())
             .or_insert_with(|| response.clone().into());
