@@ -119,6 +119,22 @@ async fn a_long_reason_is_whole_in_the_pdf() {
 }
 
 #[tokio::test]
+async fn a_reason_from_right_to_left_is_readable_in_the_pdf() {
+    let service = TestService::start().await;
+    let sheet = sheet(&service).await;
+    for word in [
+        "\u{645}\u{631}\u{62d}\u{628}\u{627}",
+        "\u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+    ] {
+        let mut row = row("04DE5F1EACC040", "not_verified");
+        row["reason"] = word.into();
+        service.admin_create(&format!("{sheet}/rows"), row).await;
+        let found = lines(&service, &sheet).await.join(" ");
+        assert!(found.contains(word), "{word}: {found}");
+    }
+}
+
+#[tokio::test]
 async fn a_sheet_that_is_signed_off_never_changes_again() {
     let service = TestService::start().await;
     let sheet = sheet(&service).await;
