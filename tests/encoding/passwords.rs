@@ -177,6 +177,68 @@ async fn torn_at_any_step_a_chip_never_needs_a_password_that_is_not_known() {
     assert!(removed > 20, "only {removed} commands");
 }
 
+/// A reader that says of one write that it is done, and does not do it.
+struct Claimed<C> {
+    card: C,
+    /// The page whose first write is lost.
+    page: u8,
+    lost: bool,
+}
+
+impl<C: VirtualCard> VirtualCard for Claimed<C> {
+    fn atr(&self) -> Vec<u8> {
+        self.card.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.card.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        if !self.lost && command.starts_with(&[0xFF, 0xD6, 0x00, self.page]) {
+            self.lost = true;
+            return Some(vec![0x90, 0x00]);
+        }
+        self.card.transmit(command)
+    }
+}
+
+#[tokio::test]
+async fn a_password_that_is_still_in_force_is_never_replaced_by_another() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut chip, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&chip, CFG0);
+    let mut claimed = Claimed {
+        card: chip,
+        page: u8::try_from(CFG0).unwrap(),
+        lost: false,
+    };
+    let open = wish(1, &tag, "ntag213", false);
+    // The chip is cut off after each of its commands, so each state of it is looked at.
+    for at in 0.. {
+        let mut held = TornOut::new(
+            Tear::before(at),
+            Claimed {
+                card: claimed.card.clone(),
+                ..claimed
+            },
+        );
+        lay(&service, &mut held, &open).await;
+        let is_torn = held.is_torn();
+        let (auth0, now, _) = password(&held.into_card().card, CFG0);
+        assert!(auth0 == 0xFF || now == secret, "{at}: {auth0} {now:?}");
+        if !is_torn {
+            break;
+        }
+    }
+    let turn = lay(&service, &mut claimed, &open).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(password(&claimed.card, CFG0), none());
+}
+
 #[tokio::test]
 async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() {
     let service = TestService::start().await;

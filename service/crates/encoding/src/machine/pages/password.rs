@@ -166,6 +166,10 @@ impl Machine<'_> {
                 [mirror & 0x3F, b, c, NO_PASSWORD],
             ),
         ];
+        // The chip refuses the rest unless the password is out of force indeed: after a new
+        // activation nothing is open. Else a write that a reader only claims to have done would give
+        // the chip a password in force that is not ours.
+        commands.push(Command::reset());
         let factory = WritePassword::FACTORY.pages(pages.memory);
         commands.extend(factory.map(|(page, bytes)| write("Factory password", page, bytes)));
         commands.push(Command::reset());
