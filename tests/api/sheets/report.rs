@@ -93,6 +93,11 @@ async fn the_pdf_of_a_sheet_has_the_rows_of_the_api() {
     let found = lines(&service, &sheet).await;
     assert_eq!(found[0], "Delivery 12");
     assert!(found.contains(&"Not signed off.".to_owned()), "{found:?}");
+    let begin = "60 rows of 25 planned. Good: ";
+    assert!(
+        found.iter().any(|line| line.starts_with(begin)),
+        "{found:?}"
+    );
     let is_row = |line: &&String| line.contains("2026-01-01T12:0") && line.contains("because of");
     let rows: Vec<_> = found.iter().filter(is_row).cloned().collect();
     assert_eq!(rows, expected);

@@ -190,7 +190,7 @@ impl Setter<'_> {
         for (number, page) in pages.iter_mut().enumerate() {
             let text = format!("Page {} of {total} · {title}", number + 1);
             page.lines.push(PlacedLine {
-                line: self.lettering.shape_within(&text, room),
+                line: self.lettering.shape_within(&in_one_line(&text), room),
                 size_mm: TEXT_MM,
                 at_mm: [MARGIN_MM, PAGE_MM[1] - MARGIN_MM],
             });
@@ -199,9 +199,21 @@ impl Setter<'_> {
     }
 }
 
+/// The text without characters that could hide or reorder the rest of its line: marks of direction
+/// that reach beyond a word, and ends of paragraphs. A name must not change its sentence.
+fn in_one_line(text: &str) -> String {
+    let shown = text
+        .chars()
+        .filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
+    let ends = |c| matches!(c, '\u{2028}' | '\u{2029}') || char::is_control(c);
+    shown.map(|c| if ends(c) { ' ' } else { c }).collect()
+}
+
 /// The lines of a text that are at most `width` wide, in sizes of the font. Words that are longer
 /// continue on the next line. There is at least one line.
 fn wrapped(lettering: &mut Lettering, text: &str, width: f32) -> Vec<Line> {
+    let text = in_one_line(text);
+    let text = text.as_str();
     let whole = lettering.shape(text);
     if whole.width <= width {
         return vec![whole];
@@ -273,6 +285,18 @@ mod tests {
         assert_eq!(lines.concat(), word);
         // Narrower than any character.
         assert_eq!(texts("abc", 0.1).concat(), "abc");
+    }
+
+    #[test]
+    fn no_character_of_a_name_hides_or_turns_round_the_words_after_it() {
+        let signed = "Signed off by Eve\u{202e}\u{2029}\u{2067} at 12:04, from Program.";
+        assert_eq!(
+            texts(signed, 100.0),
+            ["Signed off by Eve  at 12:04, from Program."]
+        );
+        // A name in such a script stays as it is.
+        let arabic = "\u{623}\u{62d}\u{645}\u{62f}";
+        assert_eq!(texts(arabic, 100.0), [arabic]);
     }
 
     #[test]
