@@ -281,6 +281,61 @@ async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() 
 }
 
 #[tokio::test]
+async fn a_chip_that_is_locked_for_good_gets_no_password() {
+    let service = TestService::start().await;
+    for (number, (kind, technology, config)) in (1..).zip(CHIPS) {
+        let tag = service.redirecting_tag(Value::Null).await;
+        let mut chip = new(kind, number);
+        let mut locked = wish(number, &tag, technology, false);
+        locked["lock"] = true.into();
+        let turn = lay(&service, &mut chip, &locked).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        let writes = chip.writes();
+        let protected = wish(number, &tag, technology, true);
+        let turn = lay(&service, &mut chip, &protected).await;
+        assert_eq!(turn["reason"], "read_only", "{turn}");
+        assert_eq!((chip.writes(), password(&chip, config)), (writes, none()));
+        // It is still the inlay of its tag.
+        let open = wish(number, &tag, technology, false);
+        let turn = lay(&service, &mut chip, &open).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+    }
+}
+
+#[tokio::test]
+async fn a_locked_chip_with_a_password_loses_it_before_its_lock() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut whole = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut whole, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&whole, CFG0);
+    let mut locked = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "technology": "ntag213"});
+    locked["lock"] = true.into();
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(&service, &mut held, &locked).await;
+        let is_torn = held.is_torn();
+        let mut chip = held.into_card();
+        if is_torn {
+            let (auth0, now, _) = password(&chip, CFG0);
+            assert!(auth0 == 0xFF || now == secret, "{at}: {auth0} {now:?}");
+            chip.power_on();
+            let turn = lay(&service, &mut chip, &locked).await;
+            assert_eq!(turn["state"], "verified", "{at}: {turn}");
+        } else {
+            assert_eq!(turn["state"], "verified", "{turn}");
+        }
+        assert_eq!(password(&chip, CFG0).0, 0xFF, "{at}");
+        assert!(!is_writable(&mut chip, 4), "{at}");
+        if !is_torn {
+            assert!(at > 20, "only {at} commands");
+            break;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_chip_gets_the_password_of_a_new_root_when_it_is_placed_again() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;
