@@ -367,6 +367,51 @@ async fn a_reader_that_passes_no_commands_on_sets_no_password() {
     assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
 }
 
+/// A reader that activates the chip again after each of the chip's own commands.
+struct Activating<C>(C);
+
+impl<C: VirtualCard> VirtualCard for Activating<C> {
+    fn atr(&self) -> Vec<u8> {
+        self.0.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.0.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        let answer = self.0.transmit(command);
+        if command.starts_with(&[0xFF, 0x00, 0x00, 0x00]) {
+            self.0.power_on();
+        }
+        answer
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_activates_the_chip_after_its_password_is_named_and_another_one_finishes() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = Activating(new(Type2Chip::Ntag213, 1));
+    // The last write needs no password, so such a reader sets one.
+    let protected = wish(1, &tag, "ntag213", true);
+    let turn = lay(&service, &mut chip, &protected).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let before = password(&chip.0, CFG0);
+    let open = wish(1, &tag, "ntag213", false);
+    let turn = lay(&service, &mut chip, &open).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("interrupted"), &json!("not_passed_on")),
+        "{turn}"
+    );
+    let Activating(mut chip) = chip;
+    assert_eq!(password(&chip, CFG0), before);
+    let turn = lay(&service, &mut chip, &open).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(password(&chip, CFG0), none());
+}
+
 #[tokio::test]
 async fn a_password_of_somebody_else_is_named_and_a_chip_that_counts_is_not_asked() {
     let service = TestService::start().await;

@@ -51,7 +51,7 @@ impl Machine<'_> {
         let chip = match step {
             PageStep::Head => return self.page_head(answers),
             // Another chip may be on the reader now, so the steps begin again.
-            PageStep::Unmirrored => return Self::gone(answers),
+            PageStep::Unmirrored => return self.unmirrored(answers),
             PageStep::Opening { chip, roots } => return self.password_tried(chip, roots, answers),
             PageStep::Whole(chip)
             | PageStep::Written { chip, .. }

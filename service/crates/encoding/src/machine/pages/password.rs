@@ -176,6 +176,24 @@ impl Machine<'_> {
         Next::Send(Phase::Pages(PageStep::Unmirrored), commands)
     }
 
+    /// The steps begin again after a mirror was switched off, or a password was taken out of force. If
+    /// the chip accepted its password and refused the write after it, its reader activated it again in
+    /// between, and will do so each time.
+    pub(super) fn unmirrored(&self, answers: &Answers) -> Next {
+        let status = |at| {
+            let (_, status) = answers.get(at).and_then(answer)?;
+            Some(status)
+        };
+        // After the reset: the authentication, and the first write. A mirror is switched off by the
+        // first command, and there is no third one.
+        let is_open = status(1) == Some(Status::ISO_OK);
+        let is_refused = status(2).is_some_and(|status| status != Status::ISO_OK);
+        if is_open && is_refused && answers.fault.is_none() {
+            return self.not_passed_on();
+        }
+        Self::gone(answers)
+    }
+
     /// Gives a chip that shows its URL a password, unless it has it.
     pub(super) fn protect(&self, pages: &Pages, seen: &Seen, proof: Proof) -> Next {
         let Some(root) = self.means.roots.active() else {
