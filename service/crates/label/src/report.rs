@@ -79,7 +79,8 @@ impl Report {
         let cells = self.rows.iter().flatten();
         let texts = [&self.title].into_iter().chain(&self.facts).chain(cells);
         let characters: BTreeSet<char> = texts.flat_map(|text| text.chars()).collect();
-        let missing = lettering.missing(&characters.into_iter().collect::<String>());
+        let characters: String = characters.into_iter().collect();
+        let missing = lettering.missing(&in_one_line(&characters));
         if missing.is_empty() {
             return None;
         }
@@ -331,7 +332,7 @@ mod tests {
         };
         let mut lettering = Lettering::default();
         assert_eq!(report("Lieferung № 5").without_font(&mut lettering), None);
-        let note = report("Wein \u{10FFFD} \u{10FFFD}").without_font(&mut lettering);
+        let note = report("Wein\u{2029}\u{10FFFD} \u{10FFFD}").without_font(&mut lettering);
         let begin = "Characters without a font on the computer of the service: 1.";
         assert!(
             note.as_ref().is_some_and(|note| note.starts_with(begin)),

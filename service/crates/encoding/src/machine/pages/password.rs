@@ -180,10 +180,7 @@ impl Machine<'_> {
     /// the chip accepted its password and refused the write after it, its reader activated it again in
     /// between, and will do so each time.
     pub(super) fn unmirrored(&self, answers: &Answers) -> Next {
-        let status = |at| {
-            let (_, status) = answers.get(at).and_then(answer)?;
-            Some(status)
-        };
+        let status = |at| answers.get(at).and_then(answer).map(|(_, status)| status);
         // After the reset: the authentication, and the first write. A mirror is switched off by the
         // first command, and there is no third one.
         let is_open = status(1) == Some(Status::ISO_OK);
