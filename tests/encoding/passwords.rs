@@ -181,6 +181,68 @@ async fn torn_at_any_step_a_chip_never_needs_a_password_that_is_not_known() {
     assert!(removed > 20, "only {removed} commands");
 }
 
+/// A reader that says of one write that it is done, and does not do it.
+struct Claimed<C> {
+    card: C,
+    /// The page whose first write is lost.
+    page: u8,
+    lost: bool,
+}
+
+impl<C: VirtualCard> VirtualCard for Claimed<C> {
+    fn atr(&self) -> Vec<u8> {
+        self.card.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.card.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        if !self.lost && command.starts_with(&[0xFF, 0xD6, 0x00, self.page]) {
+            self.lost = true;
+            return Some(vec![0x90, 0x00]);
+        }
+        self.card.transmit(command)
+    }
+}
+
+#[tokio::test]
+async fn a_password_that_is_still_in_force_is_never_replaced_by_another() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut chip, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&chip, CFG0);
+    let mut claimed = Claimed {
+        card: chip,
+        page: u8::try_from(CFG0).unwrap(),
+        lost: false,
+    };
+    let open = wish(1, &tag, "ntag213", false);
+    // The chip is cut off after each of its commands, so each state of it is looked at.
+    for at in 0.. {
+        let mut held = TornOut::new(
+            Tear::before(at),
+            Claimed {
+                card: claimed.card.clone(),
+                ..claimed
+            },
+        );
+        lay(&service, &mut held, &open).await;
+        let is_torn = held.is_torn();
+        let (auth0, now, _) = password(&held.into_card().card, CFG0);
+        assert!(auth0 == 0xFF || now == secret, "{at}: {auth0} {now:?}");
+        if !is_torn {
+            break;
+        }
+    }
+    let turn = lay(&service, &mut claimed, &open).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(password(&claimed.card, CFG0), none());
+}
+
 #[tokio::test]
 async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() {
     let service = TestService::start().await;
@@ -223,6 +285,61 @@ async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() 
 }
 
 #[tokio::test]
+async fn a_chip_that_is_locked_for_good_gets_no_password() {
+    let service = TestService::start().await;
+    for (number, (kind, technology, config)) in (1..).zip(CHIPS) {
+        let tag = service.redirecting_tag(Value::Null).await;
+        let mut chip = new(kind, number);
+        let mut locked = wish(number, &tag, technology, false);
+        locked["lock"] = true.into();
+        let turn = lay(&service, &mut chip, &locked).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        let writes = chip.writes();
+        let protected = wish(number, &tag, technology, true);
+        let turn = lay(&service, &mut chip, &protected).await;
+        assert_eq!(turn["reason"], "read_only", "{turn}");
+        assert_eq!((chip.writes(), password(&chip, config)), (writes, none()));
+        // It is still the inlay of its tag.
+        let open = wish(number, &tag, technology, false);
+        let turn = lay(&service, &mut chip, &open).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+    }
+}
+
+#[tokio::test]
+async fn a_locked_chip_with_a_password_loses_it_before_its_lock() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut whole = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut whole, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, secret, _) = password(&whole, CFG0);
+    let mut locked = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "technology": "ntag213"});
+    locked["lock"] = true.into();
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(&service, &mut held, &locked).await;
+        let is_torn = held.is_torn();
+        let mut chip = held.into_card();
+        if is_torn {
+            let (auth0, now, _) = password(&chip, CFG0);
+            assert!(auth0 == 0xFF || now == secret, "{at}: {auth0} {now:?}");
+            chip.power_on();
+            let turn = lay(&service, &mut chip, &locked).await;
+            assert_eq!(turn["state"], "verified", "{at}: {turn}");
+        } else {
+            assert_eq!(turn["state"], "verified", "{turn}");
+        }
+        assert_eq!(password(&chip, CFG0).0, 0xFF, "{at}");
+        assert!(!is_writable(&mut chip, 4), "{at}");
+        if !is_torn {
+            assert!(at > 20, "only {at} commands");
+            break;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_chip_gets_the_password_of_a_new_root_when_it_is_placed_again() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;
@@ -252,6 +369,51 @@ async fn a_reader_that_passes_no_commands_on_sets_no_password() {
     );
     let mut chip = new(Type2Chip::Ntag213, 1);
     assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+}
+
+/// A reader that activates the chip again after each of the chip's own commands.
+struct Activating<C>(C);
+
+impl<C: VirtualCard> VirtualCard for Activating<C> {
+    fn atr(&self) -> Vec<u8> {
+        self.0.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.0.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        let answer = self.0.transmit(command);
+        if command.starts_with(&[0xFF, 0x00, 0x00, 0x00]) {
+            self.0.power_on();
+        }
+        answer
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_activates_the_chip_after_its_password_is_named_and_another_one_finishes() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = Activating(new(Type2Chip::Ntag213, 1));
+    // The last write needs no password, so such a reader sets one.
+    let protected = wish(1, &tag, "ntag213", true);
+    let turn = lay(&service, &mut chip, &protected).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let before = password(&chip.0, CFG0);
+    let open = wish(1, &tag, "ntag213", false);
+    let turn = lay(&service, &mut chip, &open).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("interrupted"), &json!("not_passed_on")),
+        "{turn}"
+    );
+    let Activating(mut chip) = chip;
+    assert_eq!(password(&chip, CFG0), before);
+    let turn = lay(&service, &mut chip, &open).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(password(&chip, CFG0), none());
 }
 
 #[tokio::test]

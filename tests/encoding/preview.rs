@@ -230,3 +230,20 @@ async fn what_speaks_against_a_chip_is_said_before_it_is_laid_down() {
         .await;
     assert_eq!(blocked.expect(409)["code"], "inlay_blocked");
 }
+
+#[tokio::test]
+async fn a_preview_says_that_a_chip_keeps_its_write_password_unless_it_is_removed() {
+    let service = TestService::start().await;
+    for (write_password, keeps) in [(Value::Null, true), (json!(false), false)] {
+        let mut question = json!({"technology": "ntag213"});
+        if !write_password.is_null() {
+            question["write_password"] = write_password;
+        }
+        let shown = preview(&service, question).await;
+        let mut facts = shown["facts"].as_array().unwrap().iter();
+        let fact = facts.find(|fact| fact["name"] == "Write access");
+        let text = fact.expect("a fact")["text"].as_str().unwrap();
+        assert!(text.starts_with("Anyone with a phone can write this chip."));
+        assert_eq!(text.contains("keeps it"), keeps, "{text}");
+    }
+}

@@ -228,12 +228,10 @@ fn an_acr1252u_is_controlled_by_escape_commands_and_its_module_is_left_out() {
     let behaviour = |bits: u8| vec![0xE0, 0x00, 0x00, 0x21, 0x01, bits];
     let light = |lights: u8| vec![0xE0, 0x00, 0x00, 0x29, 0x01, lights];
     for (is_quiet, expected) in [
-        (
-            false,
-            [read_behaviour.clone(), behaviour(0x7F), light(0x02)],
-        ),
+        // It beeps already, so nothing is stored in it.
+        (false, vec![read_behaviour.clone(), light(0x02)]),
         // Only the bit of its own beep changes, and the light goes out.
-        (true, [read_behaviour, behaviour(0x77), light(0x00)]),
+        (true, vec![read_behaviour, behaviour(0x77), light(0x00)]),
     ] {
         let reader = Acr1252::default();
         let clock = Arc::new(SystemClock::start());

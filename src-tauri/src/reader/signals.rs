@@ -70,7 +70,10 @@ pub(super) fn set_own_beep(card: &mut dyn Card, by: Signalling, is_on: bool) {
                 } else {
                     behaviour & !OWN_BEEP
                 };
-                let _ = card.control(&[0xE0, 0x00, 0x00, 0x21, 0x01, wanted]);
+                // The reader stores it, and its memory wears out.
+                if wanted != behaviour {
+                    let _ = card.control(&[0xE0, 0x00, 0x00, 0x21, 0x01, wanted]);
+                }
             }
             if !is_on {
                 light(card, 0x00);

@@ -100,7 +100,7 @@ async fn good_and_bad_are_rows_of_an_open_sheet() {
     assert_eq!(row["actor"]["kind"], "phone");
     let page = staff.open(&path).await;
     assert!(
-        page.body.contains("Row 1 is about this tag already: ok."),
+        page.body.contains("Row 1 is about this tag already: Good."),
         "{}",
         page.body
     );

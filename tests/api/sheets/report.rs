@@ -93,6 +93,11 @@ async fn the_pdf_of_a_sheet_has_the_rows_of_the_api() {
     let found = lines(&service, &sheet).await;
     assert_eq!(found[0], "Delivery 12");
     assert!(found.contains(&"Not signed off.".to_owned()), "{found:?}");
+    let begin = "60 rows of 25 planned. Good: ";
+    assert!(
+        found.iter().any(|line| line.starts_with(begin)),
+        "{found:?}"
+    );
     let is_row = |line: &&String| line.contains("2026-01-01T12:0") && line.contains("because of");
     let rows: Vec<_> = found.iter().filter(is_row).cloned().collect();
     assert_eq!(rows, expected);
@@ -116,6 +121,22 @@ async fn a_long_reason_is_whole_in_the_pdf() {
         .filter(|word| word.starts_with("word"))
         .collect();
     assert_eq!(found, reason);
+}
+
+#[tokio::test]
+async fn a_reason_from_right_to_left_is_readable_in_the_pdf() {
+    let service = TestService::start().await;
+    let sheet = sheet(&service).await;
+    for word in [
+        "\u{645}\u{631}\u{62d}\u{628}\u{627}",
+        "\u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+    ] {
+        let mut row = row("04DE5F1EACC040", "not_verified");
+        row["reason"] = word.into();
+        service.admin_create(&format!("{sheet}/rows"), row).await;
+        let found = lines(&service, &sheet).await.join(" ");
+        assert!(found.contains(word), "{word}: {found}");
+    }
 }
 
 #[tokio::test]

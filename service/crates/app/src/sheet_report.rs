@@ -42,15 +42,16 @@ pub fn pdf(sheet: &Sheet, rows: &[SheetRow]) -> Result<Vec<u8>, PrintError> {
 fn facts(sheet: &Sheet, rows: &[SheetRow]) -> Vec<String> {
     let planned = sheet.fields.planned;
     let planned = planned.map_or_else(String::new, |planned| format!(" of {planned} planned"));
+    // Good ones first: the whole is accepted or refused by their number.
     let mut verdicts = BTreeMap::<_, u64>::new();
     for row in rows {
-        *verdicts
-            .entry(verdict_title(&row.fields.verdict))
-            .or_default() += 1;
+        let verdict = row.fields.verdict.as_str();
+        let rank = (verdict != "ok", verdict_title(verdict));
+        *verdicts.entry(rank).or_default() += 1;
     }
     let verdicts = verdicts
         .iter()
-        .map(|(title, rows)| format!("{title}: {rows}"));
+        .map(|((_, title), rows)| format!("{title}: {rows}"));
     let verdicts: Vec<_> = verdicts.collect();
     vec![
         format!(

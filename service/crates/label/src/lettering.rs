@@ -26,6 +26,9 @@ pub struct Lettering {
     has_system_fonts: bool,
     /// Characters of texts that were found in fonts.
     known: HashSet<char>,
+    /// Number of characters that were set, for tests of the effort.
+    #[cfg(test)]
+    pub(crate) shaped: usize,
 }
 
 /// A line of text. Lengths are in sizes of its font.
@@ -60,6 +63,8 @@ impl Default for Lettering {
             system: FontSystem::new_with_locale_and_db("en-US".to_owned(), fonts),
             has_system_fonts: false,
             known: HashSet::new(),
+            #[cfg(test)]
+            shaped: 0,
         }
     }
 }
@@ -112,6 +117,10 @@ impl Lettering {
 
     /// Sets a text in one line.
     pub(crate) fn shape(&mut self, text: &str) -> Line {
+        #[cfg(test)]
+        {
+            self.shaped += text.chars().count();
+        }
         let text = text.replace(char::is_control, " ");
         let mut buffer = Buffer::new_empty(Metrics::new(SHAPED_AT, SHAPED_AT));
         let attrs = Attrs::new().family(Family::Name(FAMILY));

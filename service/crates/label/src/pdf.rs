@@ -152,23 +152,41 @@ pub(crate) fn draw_line(
         size_mm,
         at_mm,
     } = placed;
-    for run in line.glyphs.chunk_by(|one, next| one.font == next.font) {
-        let font = fonts.entry(run[0].font).or_insert_with_key(|id| {
+    let placed = from_the_left(&line.glyphs);
+    for run in placed.chunk_by(|(one, _), (next, _)| one.font == next.font) {
+        let (first, _) = run[0];
+        let font = fonts.entry(first.font).or_insert_with_key(|id| {
             let (font, index) = lettering.font(*id)?;
             Font::new(font.data().to_vec().into(), index)
         });
         let Some(font) = font.clone() else { continue };
-        let glyphs: Vec<_> = run.iter().map(krilla_glyph).collect();
-        let start = Point::from_xy(at_mm[0] + run[0].x * size_mm, at_mm[1]);
+        let glyphs: Vec<_> = run.iter().copied().map(krilla_glyph).collect();
+        let start = Point::from_xy(at_mm[0] + first.x * size_mm, at_mm[1]);
         surface.draw_glyphs(start, &glyphs, font, &line.text, *size_mm, false);
     }
 }
 
-fn krilla_glyph(glyph: &Glyph) -> KrillaGlyph {
+/// The glyphs of a line from left to right, each with the distance to the next one. A line has them
+/// in the order of reading, and a file draws each glyph where the one before it ends.
+fn from_the_left(glyphs: &[Glyph]) -> Vec<(&Glyph, f32)> {
+    let mut sorted: Vec<&Glyph> = glyphs.iter().collect();
+    sorted.sort_by(|one, next| one.x.total_cmp(&next.x));
+    let end = sorted.last().map(|last| last.x + last.advance);
+    let ends: Vec<f32> = sorted
+        .iter()
+        .skip(1)
+        .map(|next| next.x)
+        .chain(end)
+        .collect();
+    let placed = sorted.into_iter().zip(ends);
+    placed.map(|(glyph, end)| (glyph, end - glyph.x)).collect()
+}
+
+fn krilla_glyph((glyph, advance): (&Glyph, f32)) -> KrillaGlyph {
     KrillaGlyph {
         glyph_id: GlyphId::new(glyph.id.into()),
         text_range: glyph.range.clone(),
-        x_advance: glyph.advance,
+        x_advance: advance,
         x_offset: glyph.offset[0],
         y_offset: glyph.offset[1],
         y_advance: 0.0,
@@ -183,4 +201,35 @@ fn krilla_glyph(glyph: &Glyph) -> KrillaGlyph {
 )]
 pub(crate) const fn small(length: f64) -> f32 {
     length as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn glyphs_of_any_direction_are_drawn_from_the_left_and_stay_in_their_line() {
+        let mut lettering = Lettering::default();
+        for text in [
+            "Bottle 41",
+            "\u{645}\u{631}\u{62d}\u{628}\u{627}",
+            "\u{5e9}\u{5dc}\u{5d5}\u{5dd} 12 ab",
+        ] {
+            let line = lettering.shape(text);
+            let placed = from_the_left(&line.glyphs);
+            assert_eq!(placed.len(), line.glyphs.len());
+            let mut x = placed[0].0.x;
+            assert!(x.abs() < 0.01, "{text}: begins at {x}");
+            for (glyph, advance) in placed {
+                assert!((glyph.x - x).abs() < 0.01, "{text}: {} is not {x}", glyph.x);
+                assert!(advance >= 0.0, "{text}");
+                x += advance;
+            }
+            assert!(
+                (x - line.width).abs() < 0.01,
+                "{text}: {x} of {}",
+                line.width
+            );
+        }
+    }
 }

@@ -4,6 +4,8 @@
 
 mod page;
 
+use std::collections::BTreeSet;
+
 use crate::drawing::PlacedLine;
 use crate::lettering::{Lettering, Line};
 use crate::print_error::PrintError;
@@ -48,6 +50,7 @@ pub struct Report {
 impl Report {
     /// The report as PDF.
     pub fn pdf(&self, lettering: &mut Lettering) -> Result<Vec<u8>, PrintError> {
+        let note = self.without_font(lettering);
         let mut setter = Setter {
             lettering: &mut *lettering,
             columns: self.columns,
@@ -58,6 +61,9 @@ impl Report {
         for fact in &self.facts {
             setter.paragraph(fact, TEXT_MM);
         }
+        if let Some(note) = &note {
+            setter.paragraph(note, TEXT_MM);
+        }
         setter.y += LINE_MM;
         setter.head();
         for row in &self.rows {
@@ -65,6 +71,23 @@ impl Report {
         }
         let pages = setter.numbered(&self.title);
         draw(&self.title, &pages, lettering)
+    }
+
+    /// The note about characters that no font has; `None` if each has one. They are boxes, which
+    /// hide no other text. Finds the fonts for all characters.
+    fn without_font(&self, lettering: &mut Lettering) -> Option<String> {
+        let cells = self.rows.iter().flatten();
+        let texts = [&self.title].into_iter().chain(&self.facts).chain(cells);
+        let characters: BTreeSet<char> = texts.flat_map(|text| text.chars()).collect();
+        let characters: String = characters.into_iter().collect();
+        let missing = lettering.missing(&in_one_line(&characters));
+        if missing.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "Characters without a font on the computer of the service: {}. They show as boxes. Install fonts there, such as Noto Sans CJK, and save the PDF again.",
+            missing.len()
+        ))
     }
 }
 
@@ -168,7 +191,7 @@ impl Setter<'_> {
         for (number, page) in pages.iter_mut().enumerate() {
             let text = format!("Page {} of {total} · {title}", number + 1);
             page.lines.push(PlacedLine {
-                line: self.lettering.shape_within(&text, room),
+                line: self.lettering.shape_within(&in_one_line(&text), room),
                 size_mm: TEXT_MM,
                 at_mm: [MARGIN_MM, PAGE_MM[1] - MARGIN_MM],
             });
@@ -177,11 +200,21 @@ impl Setter<'_> {
     }
 }
 
+/// The text without characters that could hide or reorder the rest of its line: marks of direction
+/// that reach beyond a word, and ends of paragraphs. A name must not change its sentence.
+fn in_one_line(text: &str) -> String {
+    let shown = text
+        .chars()
+        .filter(|c| !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
+    let ends = |c| matches!(c, '\u{2028}' | '\u{2029}') || char::is_control(c);
+    shown.map(|c| if ends(c) { ' ' } else { c }).collect()
+}
+
 /// The lines of a text that are at most `width` wide, in sizes of the font. Words that are longer
 /// continue on the next line. There is at least one line.
 fn wrapped(lettering: &mut Lettering, text: &str, width: f32) -> Vec<Line> {
-    // Finds fonts for all characters. One that no font has is a box, which hides no other text.
-    lettering.missing(text);
+    let text = in_one_line(text);
+    let text = text.as_str();
     let whole = lettering.shape(text);
     if whole.width <= width {
         return vec![whole];
@@ -199,8 +232,11 @@ fn wrapped(lettering: &mut Lettering, text: &str, width: f32) -> Vec<Line> {
             lines.push(lettering.shape(&line));
         }
         word.clone_into(&mut line);
-        while lettering.shape(&line).width > width {
+        loop {
             let rest = line.split_off(fitting(lettering, &line, width));
+            if rest.is_empty() {
+                break;
+            }
             lines.push(lettering.shape(&line));
             line = rest;
         }
@@ -214,8 +250,16 @@ fn wrapped(lettering: &mut Lettering, text: &str, width: f32) -> Vec<Line> {
 fn fitting(lettering: &mut Lettering, word: &str, width: f32) -> usize {
     let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
     let ends: Vec<usize> = ends.collect();
-    let fits = ends.partition_point(|end| lettering.shape(&word[..*end]).width <= width);
-    let end = ends.get(fits.saturating_sub(1)).copied();
+    let mut fits = |end: usize| lettering.shape(&word[..end]).width <= width;
+    // Starts that double in length come first: a word of thousands of characters is never set as a
+    // whole for each of its lines.
+    let mut most = 1;
+    while most < ends.len() && fits(ends[most - 1]) {
+        most *= 2;
+    }
+    let tried = &ends[..most.min(ends.len())];
+    let fitting = tried.partition_point(|end| fits(*end));
+    let end = tried.get(fitting.saturating_sub(1)).copied();
     end.unwrap_or(word.len())
 }
 
@@ -242,6 +286,58 @@ mod tests {
         assert_eq!(lines.concat(), word);
         // Narrower than any character.
         assert_eq!(texts("abc", 0.1).concat(), "abc");
+    }
+
+    #[test]
+    fn no_character_of_a_name_hides_or_turns_round_the_words_after_it() {
+        let signed = "Signed off by Eve\u{202e}\u{2029}\u{2067} at 12:04, from Program.";
+        assert_eq!(
+            texts(signed, 100.0),
+            ["Signed off by Eve  at 12:04, from Program."]
+        );
+        // A name in such a script stays as it is.
+        let arabic = "\u{623}\u{62d}\u{645}\u{62f}";
+        assert_eq!(texts(arabic, 100.0), [arabic]);
+    }
+
+    #[test]
+    fn a_text_is_set_a_few_characters_at_a_time_however_long_its_words_are() {
+        let mut lettering = Lettering::default();
+        let word = "W".repeat(2_000);
+        let lines = wrapped(&mut lettering, &word, 27.0);
+        assert_eq!(
+            lines.iter().map(|line| line.text.len()).sum::<usize>(),
+            2_000
+        );
+        // Each line is full.
+        let full = lines[0].text.len();
+        assert!(full > 20 && lines[1].text.len() == full, "{full}");
+        // Without a limit, each of these lines would be measured by all characters that follow it.
+        let before = lettering.shaped;
+        let set = wrapped(&mut lettering, &word, 27.0).len();
+        let characters = lettering.shaped - before;
+        assert!(
+            characters < set * full * 20,
+            "{characters} characters for {set} lines"
+        );
+    }
+
+    #[test]
+    fn characters_that_no_font_has_are_counted_below_the_facts() {
+        let report = |name: &str| Report {
+            title: name.to_owned(),
+            facts: Vec::new(),
+            columns: &[],
+            rows: Vec::new(),
+        };
+        let mut lettering = Lettering::default();
+        assert_eq!(report("Lieferung № 5").without_font(&mut lettering), None);
+        let note = report("Wein\u{2029}\u{10FFFD} \u{10FFFD}").without_font(&mut lettering);
+        let begin = "Characters without a font on the computer of the service: 1.";
+        assert!(
+            note.as_ref().is_some_and(|note| note.starts_with(begin)),
+            "{note:?}"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ export const jobs = {
       "Place a chip on the reader, and leave it there until you see and hear the result.",
       "Green, Encoded: take the next chip. Keep the finished ones in their order.",
       "Yellow: read the text. The address did not open, or the chip was encoded before.",
-      "Red: put the chip aside. Nothing was written, and the next chip gets its tag.",
+      "Red: read the text, and put the chip aside. The next chip gets its tag.",
       "Striped, Not the same chip: keep it apart, and report it. It may imitate another chip.",
       "Press P to pause. When the roll is done, close the run in its menu.",
     ],

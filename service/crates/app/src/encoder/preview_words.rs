@@ -44,7 +44,11 @@ pub(super) fn facts(form: &Form) -> Vec<Fact> {
     } else {
         facts.push(fact(
             "Write access",
-            "Anyone with a phone can write this chip. Lock it, or wipe it later.",
+            if form.write_password.is_some() {
+                "Anyone with a phone can write this chip. Lock it, or wipe it later."
+            } else {
+                "Anyone with a phone can write this chip. Lock it, or wipe it later. A chip that has its write password from this service keeps it."
+            },
         ));
     }
     if is_lrp(form) {

@@ -51,7 +51,7 @@ impl Machine<'_> {
         let chip = match step {
             PageStep::Head => return self.page_head(answers),
             // Another chip may be on the reader now, so the steps begin again.
-            PageStep::Unmirrored => return Self::gone(answers),
+            PageStep::Unmirrored => return self.unmirrored(answers),
             PageStep::Opening { chip, roots } => return self.password_tried(chip, roots, answers),
             PageStep::Whole(chip)
             | PageStep::Written { chip, .. }
@@ -176,7 +176,10 @@ impl Machine<'_> {
         let config = seen.config();
         let wanted = pages.config(config);
         let has_open_config = seen.has_open_config(pages.memory);
-        let can_protect = !pages.write_password || has_open_config;
+        // A password on a chip that is locked for good would protect nothing, and would stay for ever.
+        let is_locked = seen.locks(pages.memory) == [true; 3];
+        let can_protect =
+            !pages.write_password || (has_open_config && (opened_by.is_some() || !is_locked));
         if is_kept && pages.is_written(&seen.data, config) && wanted == config {
             return if seen.can_be_locked(pages) && can_protect {
                 self.prove(pages, Vec::new(), None)

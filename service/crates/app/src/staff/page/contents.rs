@@ -8,7 +8,7 @@ use domain::interaction::{Interaction, TapOrigin};
 use domain::phone::Phone;
 use domain::plural::counted;
 use domain::scope::Scope;
-use domain::sheet::Sheet;
+use domain::sheet::{Sheet, verdict_title};
 use domain::tag::Tag;
 use domain::trace::TracedInteraction;
 use domain::world::World;
@@ -120,7 +120,7 @@ impl Contents {
         if let Some(sheet) = sheets.first() {
             let before = open_sheet::row_before(service, sheet.id, tap).await?;
             self.row_before = before.map(|row| {
-                let (position, verdict) = (row.position, row.fields.verdict);
+                let (position, verdict) = (row.position, verdict_title(&row.fields.verdict));
                 format!("Row {position} is about this tag already: {verdict}.")
             });
         }

@@ -166,10 +166,29 @@ impl Machine<'_> {
                 [mirror & 0x3F, b, c, NO_PASSWORD],
             ),
         ];
+        // The chip refuses the rest unless the password is out of force indeed: after a new
+        // activation nothing is open. Else a write that a reader only claims to have done would give
+        // the chip a password in force that is not ours.
+        commands.push(Command::reset());
         let factory = WritePassword::FACTORY.pages(pages.memory);
         commands.extend(factory.map(|(page, bytes)| write("Factory password", page, bytes)));
         commands.push(Command::reset());
         Next::Send(Phase::Pages(PageStep::Unmirrored), commands)
+    }
+
+    /// The steps begin again after a mirror was switched off, or a password was taken out of force. If
+    /// the chip accepted its password and refused the write after it, its reader activated it again in
+    /// between, and will do so each time.
+    pub(super) fn unmirrored(&self, answers: &Answers) -> Next {
+        let status = |at| answers.get(at).and_then(answer).map(|(_, status)| status);
+        // After the reset: the authentication, and the first write. A mirror is switched off by the
+        // first command, and there is no third one.
+        let is_open = status(1) == Some(Status::ISO_OK);
+        let is_refused = status(2).is_some_and(|status| status != Status::ISO_OK);
+        if is_open && is_refused && answers.fault.is_none() {
+            return self.not_passed_on();
+        }
+        Self::gone(answers)
     }
 
     /// Gives a chip that shows its URL a password, unless it has it.
