@@ -205,7 +205,9 @@ async fn add_row(
     }
     match service.storage.append_sheet_row(sheet, row).await? {
         Some(_) => Ok(Acted::Done(Done::Row)),
-        None => Ok(refused("This test sheet does not exist.")),
+        None => Ok(refused(
+            "This test sheet does not exist any more. Choose another one.",
+        )),
     }
 }
 
@@ -282,7 +284,9 @@ async fn move_inlay(
         ));
     };
     let Some(found) = service.storage.tag_tap(TagKey::Slug(slug)).await? else {
-        return Ok(refused(format!("No tag has the slug {slug}.")));
+        return Ok(refused(format!(
+            "No tag has the slug {slug}. Check its spelling."
+        )));
     };
     let tag = found.tag.id;
     let edit = move |before: InlayFields| {
