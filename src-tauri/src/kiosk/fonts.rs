@@ -16,7 +16,7 @@ const NEEDED: [(&str, &str); 4] = [
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "KioskMissingFont"))]
 pub(crate) struct MissingFont {
-    /// The language's code.
+    /// The code of the language, as in BCP 47.
     language: &'static str,
     /// The package that brings a font.
     package: &'static str,

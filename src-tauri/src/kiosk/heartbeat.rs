@@ -27,12 +27,12 @@ impl Default for Heartbeat {
 }
 
 impl Heartbeat {
-    /// The page called.
+    /// Notes that the page called now.
     pub(super) fn called(&mut self) {
         self.calls.called(self.started.elapsed());
     }
 
-    /// The page is being loaded.
+    /// Notes that the page is being loaded.
     pub(super) fn loads(&mut self) {
         self.calls.loads(self.started.elapsed());
     }

@@ -87,7 +87,8 @@ const FAULTS: [(Fault, Kind, &str); 46] = [
     (MacOverNothing, Kind::Enc, "mac-input-not-empty"),
     (MacOverUrl, Kind::Picc, "mac-input-not-url"),
     (UidReversed, Kind::Picc, "uid-order"),
-    (CounterReversed, Kind::Picc, "counter-order"),
+    // It accepts the codes of a session key with the counter MSB first, and no others.
+    (CounterReversed, Kind::Picc, "session-counter-order"),
     (SwappedKeys, Kind::Picc, "keys-not-swapped"),
     (MetaKeyAsFileKey, Kind::Picc, "file-key"),
     (FileKeyAsMetaKey, Kind::Picc, "meta-key"),

@@ -198,7 +198,13 @@ test("an experience that is not in the list stays chosen, and is named", async (
 });
 
 test("what is said of a service while another computer's is connected is of that one", async () => {
-  const local = { address: "http://127.0.0.1:8787", database: "/home/me/tapdesk.db", key_store: { kind: "file", text: "In a file" } };
+  const releases = { source: null, looked_at: null, found: null, problem: null };
+  const local = {
+    address: "http://127.0.0.1:8787",
+    database: "/home/me/tapdesk.db",
+    key_store: { kind: "file", text: "In a file" },
+    releases,
+  };
   shell.state = { phase: "ready", connection: shop, connections: [here, shop], ...local } as unknown as ShellState;
   const about = await render(About);
   await expect.element(about.getByText("https://shop.example.com")).toBeVisible();

@@ -30,7 +30,7 @@ thread_local! {
     static COMMITTED: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The writer's end.
+/// The writer's end of the checkpointer, with the state of the log.
 pub(super) struct Checkpointer {
     /// `None` for a database in memory, which has no log.
     thread: Option<(SyncSender<()>, JoinHandle<()>)>,

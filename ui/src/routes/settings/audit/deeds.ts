@@ -80,6 +80,7 @@ const wholes: Record<string, readonly [verb: string, ...Noun]> = {
   labels: ["Printed", "labels", "labels"],
   demo: ["Created", "demo data", "demo data"],
   clock: ["Moved", "the clock", "the clock"],
+  "simulator.events": ["Triggered", "a sample event", "sample events"],
   "simulator.clock": ["Moved", "the simulated clock", "the simulated clock"],
 };
 

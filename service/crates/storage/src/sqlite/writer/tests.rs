@@ -269,7 +269,7 @@ fn on_disk(folder: &std::path::Path) -> Writer {
     Writer::start(connection, clock, events, Folded::default(), EVERY)
 }
 
-/// Writes 12,000 pages.
+/// Writes 12,000 pages, three in each commit.
 async fn write_much(writer: &Writer) {
     for _ in 0..4_000 {
         let insert = "INSERT INTO notes VALUES (zeroblob(12000))";
