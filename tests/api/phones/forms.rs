@@ -1,6 +1,7 @@
 //! The forms of staff pages: what they change, for whom, and from where.
 
 use serde_json::{Value, json};
+use tapdesk_tests::fixtures::on_templates;
 use tapdesk_tests::{Answering as _, TestService, TestTag};
 
 use super::{Phone, origin, phone, phone_with};
@@ -74,6 +75,8 @@ async fn an_inlay_moves_to_the_tag_that_a_form_names() {
         "{}",
         refused.body
     );
+    let typed = r#"name="slug" value="nobody-has-this""#;
+    assert!(refused.body.contains(typed), "{}", refused.body);
     let fields = [("action", "inlay"), ("slug", &*other.slug)];
     let moved = staff.send(&path, &fields).await;
     assert_eq!(moved.status, 303, "{}", moved.body);
@@ -104,6 +107,12 @@ async fn good_and_bad_are_rows_of_an_open_sheet() {
         "{}",
         page.body
     );
+    // The row that was just made is no warning.
+    let saved = staff.open(&format!("{path}?done=row")).await.body;
+    assert!(
+        page.body.contains(r#"class="wrong""#) && !saved.contains(r#"class="wrong""#),
+        "{saved}"
+    );
     let path = staff.staff_tap(&inlay.url(&tag)).await;
     let bad = [("action", "bad"), ("sheet", &*sheet), ("note", " torn ")];
     assert_eq!(staff.send(&path, &bad).await.status, 303);
@@ -133,6 +142,129 @@ async fn good_and_bad_are_rows_of_an_open_sheet() {
         .admin_patch(&format!("/sheets/{sheet}"), closed)
         .await;
     assert!(!staff.open(&path).await.body.contains("<form"));
+}
+
+/// Both presses arrive before either is stored.
+#[tokio::test]
+async fn good_that_is_pressed_twice_at_once_is_one_row() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let poster = service.redirecting_tag(json!({"name": "Poster"})).await;
+    let staff = phone(&service, &["encode"]).await;
+    for url in [inlay.url(&tag), poster.path()] {
+        let sheet = json!({"name": "Delivery"});
+        let sheet = service.admin_create("/sheets", sheet).await["id"].to_string();
+        let path = staff.staff_tap(&url).await;
+        let token = staff.token(&path).await;
+        let fields = [
+            ("token", &*token),
+            ("action", "good"),
+            ("sheet", &*sheet),
+            ("note", ""),
+        ];
+        let send = || staff.form(&path, &fields).answer();
+        let (one, two, three, four) = tokio::join!(send(), send(), send(), send());
+        for answer in [one, two, three, four] {
+            assert_eq!(answer.status, 303, "{}", answer.body);
+        }
+        let rows = async || {
+            let sheet = service.admin_get(&format!("/sheets/{sheet}")).await;
+            sheet["rows"].as_array().expect("rows").len()
+        };
+        assert_eq!(rows().await, 1, "{url}");
+        // A code without a counter is on many labels, so a later row is another label's.
+        service.advance(2_000);
+        assert_eq!(send().await.status, 303);
+        let expected = if url == poster.path() { 2 } else { 1 };
+        assert_eq!(rows().await, expected, "{url}");
+    }
+}
+
+/// Two sheets are open, and a person works through the older one.
+#[tokio::test]
+async fn the_sheet_of_the_last_row_is_the_first_to_choose_at_the_next_tap() {
+    let service = TestService::start().await;
+    let (tag, staff) = at_work(&service).await;
+    let mut sheets = Vec::new();
+    for name in ["Older", "Newer"] {
+        let sheet = service.admin_create("/sheets", json!({"name": name})).await;
+        sheets.push(sheet["id"].to_string());
+    }
+    let chosen = |page: &str| {
+        let (_, options) = page.split_once("<option value=\"").expect("a choice");
+        options.split('"').next().expect("a value").to_owned()
+    };
+    let path = staff.staff_tap(&tag.path()).await;
+    assert_eq!(chosen(&staff.open(&path).await.body), sheets[1]);
+    let good = [("action", "good"), ("sheet", &*sheets[0]), ("note", "")];
+    let saved = staff.send(&path, &good).await;
+    assert_eq!(saved.status, 303, "{}", saved.body);
+    let noted = saved.header("set-cookie").expect("the sheet").to_owned();
+    assert!(noted.contains("; Path=/staff;") && noted.contains("; HttpOnly"));
+    let noted = noted.split(';').next().expect("a pair");
+    let path = staff.staff_tap(&tag.path()).await;
+    let open = async |cookie: &str| {
+        let cookies = format!("{}; {cookie}", staff.cookie);
+        let page = staff.client.get(&path).header("cookie", cookies);
+        page.answer().await.body
+    };
+    let page = open(noted).await;
+    assert_eq!(chosen(&page), sheets[0]);
+    assert!(
+        page.contains("Row 1 of \u{201c}Older\u{201d} is about this tag already: Good."),
+        "{page}"
+    );
+    // A sheet that is not open changes nothing.
+    for other in ["tapdesk_sheet=999", "tapdesk_sheet=x", "tapdesk_sheet="] {
+        assert_eq!(chosen(&open(other).await), sheets[1], "{other}");
+    }
+}
+
+/// No form loses what was typed.
+#[tokio::test]
+async fn a_form_that_is_refused_keeps_what_was_typed() {
+    let service = TestService::start().await;
+    let (tag, staff) = at_work(&service).await;
+    let sheet = service
+        .admin_create("/sheets", json!({"name": "Delivery"}))
+        .await["id"]
+        .to_string();
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let refused = async |fields: &[(&str, &str)]| {
+        let answer = staff.send(&path, fields).await;
+        assert!([409, 422].contains(&answer.status), "{}", answer.body);
+        answer.body
+    };
+    let value = [("action", "value"), ("key", "owner"), ("value", "a\0<b>")];
+    let page = refused(&value).await;
+    assert!(page.contains("&#60;b&#62;\" maxlength"), "{page}");
+    // Its part of the page is open.
+    assert_eq!(page.matches("<details open>").count(), 1, "{page}");
+    assert_eq!(owner(&service, &tag).await, "Ada");
+    let row = [("action", "good"), ("sheet", "999"), ("note", "torn")];
+    assert!(refused(&row).await.contains("torn</textarea>"));
+
+    // An hour later the form is refused with a new token, which sends it again.
+    service.advance(60 * 60_000);
+    let old = [
+        ("token", &*token),
+        ("action", "bad"),
+        ("sheet", &*sheet),
+        ("note", "two lines\r\nof a note"),
+    ];
+    let page = staff.form(&path, &old).answer().await;
+    assert_eq!(page.status, 403);
+    assert!(page.body.contains("of a note</textarea>"), "{}", page.body);
+    assert!(page.body.contains("This page is too old"), "{}", page.body);
+    let (_, fresh) = page
+        .body
+        .split_once(r#"name="token" value=""#)
+        .expect("a form");
+    let fresh = fresh.split('"').next().expect("a value");
+    let mut again = old;
+    again[0].1 = fresh;
+    assert_eq!(staff.form(&path, &again).answer().await.status, 303);
 }
 
 #[tokio::test]
@@ -237,6 +369,14 @@ async fn a_form_of_another_site_changes_nothing() {
         assert_eq!(status, 403, "{origin:?} {site:?}");
     }
     assert_eq!(owner(&service, &tag).await, "Ada");
+    // Some proxies add the default port to `Host`.
+    if !on_templates() {
+        let request = staff.client.post_form(&path, &fields);
+        let request = request.header("cookie", &staff.cookie);
+        let request = request.header("host", "tags.example:80");
+        let request = request.header("origin", "http://tags.example");
+        assert_eq!(request.answer().await.status, 303);
+    }
     let request = staff.form(&path, &fields);
     let own = request.header("sec-fetch-site", "same-origin");
     assert_eq!(own.answer().await.status, 303);

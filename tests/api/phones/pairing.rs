@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::fixtures::on_templates;
 use tapdesk_tests::{Answering as _, Client, TestService};
 
-use super::{create, path_of, phone, phone_with, press};
+use super::{create, origin, path_of, phone, phone_with, press};
 use crate::api::events::Listener;
 
 #[tokio::test]
@@ -72,6 +72,82 @@ async fn of_two_phones_with_one_pair_url_one_is_paired() {
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 404]);
+}
+
+/// The browser keeps only the answer to the second press. If that were a refusal, the phone would
+/// have no cookie, and the desk would see it as paired.
+#[tokio::test]
+async fn a_button_that_is_pressed_twice_pairs_the_phone_once_with_one_cookie() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let path = path_of(&create(&service, &["read"], Value::Null).await);
+    let page_of = async || {
+        let page = service.get(&path).answer().await.body;
+        let (_, rest) = page
+            .split_once(r#"name="page" value=""#)
+            .expect("a text of the page");
+        rest.split('"').next().expect("a value").to_owned()
+    };
+    let (page, other_page) = (page_of().await, page_of().await);
+    assert_ne!(page, other_page);
+    let press_at = async |page: &str| {
+        let form = service.post_form(&path, &[("page", page)]);
+        form.header("origin", origin(&service)).answer().await
+    };
+    let (one, other) = tokio::join!(press_at(&page), press_at(&page));
+    let later = press_at(&page).await;
+    let cookie = one.header("set-cookie").expect("a cookie").to_owned();
+    for answer in [&one, &other, &later] {
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(answer.body.contains("This phone is paired"));
+        assert_eq!(answer.header("set-cookie"), Some(&*cookie));
+    }
+    let value = cookie.split(['=', ';']).nth(1).expect("a value");
+    assert!(!one.body.contains(value) && !value.contains(&page));
+    let rows = service.admin_get("/audit?limit=2").await;
+    assert_ne!(rows["items"][1]["action"], "phones.pair", "{rows}");
+
+    // The page of another phone, which read the same code.
+    let answer = press_at(&other_page).await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (404, None));
+    // A press of the same page, from another site.
+    let foreign = service.post_form(&path, &[("page", &*page)]);
+    let foreign = foreign.header("origin", "https://evil.example");
+    let answer = foreign.answer().await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (404, None));
+
+    let pair = cookie.split(';').next().expect("a pair");
+    let tap = service.tap_with_cookie(&inlay.url(&tag), pair).await;
+    assert_eq!(tap.status, 303);
+    // The code's ten minutes are over.
+    service.advance(10 * 60_000);
+    assert_eq!(press_at(&page).await.status, 404);
+}
+
+/// A person opens the link again, or reloads the page after the pairing.
+#[tokio::test]
+async fn a_used_pair_url_says_to_its_phone_that_it_is_paired() {
+    let service = TestService::start().await;
+    let created = create(&service, &["read"], Value::Null).await;
+    let path = path_of(&created);
+    let paired = press(&service, &path).await;
+    let cookie = paired.header("set-cookie").expect("a cookie");
+    let cookie = cookie.split(';').next().expect("a pair").to_owned();
+    let opened = async || {
+        let again = service.get(&path).header("cookie", &cookie);
+        again.answer().await
+    };
+    let again = opened().await;
+    assert_eq!(again.status, 200, "{}", again.body);
+    assert!(again.body.contains("This phone is paired already"));
+    assert!(again.body.contains("Bench"), "{}", again.body);
+    assert_eq!(service.get(&path).answer().await.status, 404);
+    let phone = format!("/phones/{}", created["id"]);
+    service
+        .admin(Method::DELETE, &phone, Value::Null)
+        .await
+        .expect(204);
+    assert_eq!(opened().await.status, 404);
 }
 
 /// Another site could give a visitor's phone the cookie of its own phone.

@@ -22,7 +22,12 @@ async function fakePhones(page, list = []) {
     const method = route.request().method();
     const id = Number(/phones\/(\d+)/.exec(route.request().url())?.[1]);
     sent.push([method, route.request().postDataJSON()]);
-    if (method === "GET") return route.fulfill({ json: { items: list, next: null } });
+    if (method === "GET") {
+      const query = new URL(route.request().url()).searchParams;
+      const left = list.filter((phone) => phone.id > Number(query.get("after") ?? 0));
+      const items = left.slice(0, Number(query.get("limit") ?? 50));
+      return route.fulfill({ json: { items, next: items.length < left.length ? `${items.at(-1).id}` : null } });
+    }
     if (method === "DELETE") {
       list.splice(
         list.findIndex((phone) => phone.id === id),
@@ -67,7 +72,7 @@ group("Phones", {
     none: async (page) => {
       await shown(page);
       await fakePhones(page);
-      await page.getByText("No phones yet.").waitFor();
+      await page.getByText("No phones yet").waitFor();
     },
     some: async (page, { now }) => {
       await shown(page);
@@ -119,6 +124,28 @@ group("Phones", {
       assert.ok(!(await page.content()).includes(PAIR_URL));
       await page.getByRole("grid", { name: "Phones" }).getByRole("row").filter({ hasText: "Anna" }).getByText("Paired").waitFor();
     },
+    "are paired by a code also if the list is longer than a page": async (page, { now }) => {
+      await shown(page);
+      const before = Array.from({ length: 100 }, (_, index) => ({ ...anna(now), id: index + 1, name: `Phone ${index + 1}` }));
+      const { list, change } = await fakePhones(page, before);
+      await begin(page, "Anna");
+      await showCode(page);
+      await code(page).waitFor();
+      Object.assign(list[100], { state: "active", paired_at: list[100].created_at });
+      await change(list[100].id);
+      await page.getByRole("dialog").getByText("Paired", { exact: true }).waitFor();
+    },
+    "show no code any more when another person has ended them": async (page) => {
+      await shown(page);
+      const { list, change } = await fakePhones(page);
+      await begin(page, "Anna");
+      await showCode(page);
+      await code(page).waitFor();
+      const [{ id }] = list.splice(0);
+      await change(id);
+      await page.getByRole("dialog").getByText("This phone was ended").waitFor();
+      assert.equal(await code(page).count(), 0);
+    },
     "get a new code when the first one has expired, and the list has one phone": async (page) => {
       await shown(page);
       const fake = await fakePhones(page);
@@ -148,7 +175,7 @@ group("Phones", {
       await page.getByRole("dialog").getByText("It ends at once, also if the phone is lost.").waitFor();
       await page.getByRole("button", { name: "End phone" }).click();
       await page.getByText("Ended Anna.").waitFor();
-      await page.getByText("No phones yet.").waitFor();
+      await page.getByText("No phones yet").waitFor();
       assert.deepEqual(list, []);
     },
     "reach this computer only after its listener is opened": async (page, { ui }) => {

@@ -9,6 +9,7 @@ mod form_token;
 mod hosts;
 mod open_sheet;
 mod page;
+mod pairing;
 
 use domain::id::InteractionId;
 use domain::interaction::{Interaction, TapOrigin};
@@ -18,7 +19,8 @@ use storage::StorageError;
 
 pub use action::{Acted, Action, Done, act};
 pub use hosts::{TagHost, is_https_at, tag_hosts};
-pub use page::{PairPage, Said, outside, page, pair_page};
+pub use page::{PairPage, Said, Shown, outside, page, pair_page};
+pub use pairing::Press;
 
 use crate::service::Service;
 

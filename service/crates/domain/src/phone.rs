@@ -31,6 +31,25 @@ impl PhoneSecret {
         Self(entropy::text(entropy, ALPHABET, LENGTH))
     }
 
+    /// The secret that stands for this number of 256 bits.
+    pub fn of_bytes(bytes: [u8; 32]) -> Self {
+        let base = u16::try_from(ALPHABET.len()).unwrap_or(u16::MAX);
+        let mut number = bytes;
+        let mut text = String::with_capacity(LENGTH);
+        // Digits of base 62 by long division, the lowest first. 62^43 is more than 2^256.
+        for _ in 0..LENGTH {
+            let mut rest = 0;
+            for byte in &mut number {
+                let value = rest * 256 + u16::from(*byte);
+                // A quotient fits in a byte, because the rest is smaller than the base.
+                *byte = u8::try_from(value / base).unwrap_or(u8::MAX);
+                rest = value % base;
+            }
+            text.push(char::from(ALPHABET[usize::from(rest)]));
+        }
+        Self(text)
+    }
+
     /// The secret with this text; `None` if no secret has its form.
     pub fn parse(text: &str) -> Option<Self> {
         let has_form = text.len() == LENGTH && text.bytes().all(|byte| ALPHABET.contains(&byte));
@@ -190,6 +209,26 @@ mod tests {
             assert!(PhoneSecret::parse(text).is_none(), "{text}");
         }
         assert_eq!(format!("{secret:?}"), "PhoneSecret(redacted)");
+    }
+
+    #[test]
+    fn each_number_has_a_secret_of_its_own() {
+        let texts: Vec<_> = [[0; 32], [0xFF; 32], [7; 32], {
+            let mut lowest = [0; 32];
+            lowest[31] = 1;
+            lowest
+        }]
+        .map(PhoneSecret::of_bytes)
+        .iter()
+        .map(|secret| secret.expose().to_owned())
+        .collect();
+        for text in &texts {
+            assert!(PhoneSecret::parse(text).is_some(), "{text}");
+        }
+        let distinct: BTreeSet<_> = texts.iter().collect();
+        assert_eq!(distinct.len(), texts.len());
+        assert_eq!(texts[0], "0".repeat(43));
+        assert_eq!(texts[3], format!("1{}", "0".repeat(42)));
     }
 
     #[test]

@@ -205,6 +205,16 @@ impl RowFields {
     }
 }
 
+impl RowFields {
+    /// Whether the row is about the inlay with this UID, or about this tag if either has no UID.
+    pub fn is_about(&self, uid: Option<&str>, tag: Option<TagId>) -> bool {
+        match (self.uid.as_deref(), uid) {
+            (Some(own), Some(uid)) => own == uid,
+            _ => tag.is_some() && self.tag_id == tag,
+        }
+    }
+}
+
 /// A row of a sheet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SheetRow {

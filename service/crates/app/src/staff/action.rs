@@ -11,7 +11,7 @@ use domain::id::{ExperienceId, SheetId, TagId};
 use domain::inventory::InlayFields;
 use domain::phone::Phone;
 use domain::scope::Scope;
-use domain::sheet::{RowFields, SheetRow};
+use domain::sheet::RowFields;
 use domain::tag::{PropertyClass, PropertyKey, TagFields, check_value};
 use domain::trace::TracedInteraction;
 use storage::{StorageError, TagKey};
@@ -167,7 +167,7 @@ pub async fn act(
                 (false, _) => "bad",
             };
             let row = open_sheet::fields(phone, tap, verdict, note);
-            add_row(service, tap, sheet, row).await
+            add_row(service, sheet, row).await
         }
         Action::Experience(experience) => assign(service, tap, experience).await,
         Action::Value { key, value } => set_value(service, tap, key, value).await,
@@ -182,12 +182,7 @@ fn refused(why: impl Into<String>) -> Acted {
 const NO_TAG: &str = "This inlay is on no tag.";
 const TAG_IS_GONE: &str = "This tag was deleted, or left the groups of this phone.";
 
-async fn add_row(
-    service: &Service,
-    tap: &TracedInteraction,
-    sheet: SheetId,
-    row: RowFields,
-) -> Result<Acted, StorageError> {
+async fn add_row(service: &Service, sheet: SheetId, row: RowFields) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
         return Ok(refused(
             "A phone that is limited to groups has no test sheets.",
@@ -197,15 +192,12 @@ async fn add_row(
         Ok(row) => row,
         Err(FieldError { message, .. }) => return Ok(refused(message)),
     };
-    // A person who presses twice sends the same row twice.
-    let before = open_sheet::row_before(service, sheet, tap).await?;
-    let is_there = |before: SheetRow| before.fields == row;
-    if row.counter.is_some() && before.is_some_and(is_there) {
-        return Ok(Acted::Done(Done::Row));
-    }
-    match service.storage.append_sheet_row(sheet, row).await? {
+    // A person who presses twice sends the same row twice, also both at once.
+    match service.storage.append_sheet_row_once(sheet, row).await? {
         Some(_) => Ok(Acted::Done(Done::Row)),
-        None => Ok(refused("This test sheet does not exist.")),
+        None => Ok(refused(
+            "This test sheet does not exist any more. Choose another one.",
+        )),
     }
 }
 
@@ -282,7 +274,9 @@ async fn move_inlay(
         ));
     };
     let Some(found) = service.storage.tag_tap(TagKey::Slug(slug)).await? else {
-        return Ok(refused(format!("No tag has the slug {slug}.")));
+        return Ok(refused(format!(
+            "No tag has the slug {slug}. Check its spelling."
+        )));
     };
     let tag = found.tag.id;
     let edit = move |before: InlayFields| {

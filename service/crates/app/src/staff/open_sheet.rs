@@ -29,11 +29,8 @@ pub(super) async fn row_before(
 ) -> Result<Option<SheetRow>, StorageError> {
     let rows = service.storage.sheet_rows(sheet).await?.unwrap_or_default();
     let (uid, tag) = (uid(tap), tap.interaction.tag_id);
-    let same = |row: &SheetRow| match (&row.fields.uid, &uid) {
-        (Some(one), Some(other)) => one == other,
-        _ => tag.is_some() && row.fields.tag_id == tag,
-    };
-    Ok(rows.into_iter().rfind(same))
+    let is_same = |row: &SheetRow| row.fields.is_about(uid.as_deref(), tag);
+    Ok(rows.into_iter().rfind(is_same))
 }
 
 /// A row about this tap, which the phone read.

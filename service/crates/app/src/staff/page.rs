@@ -2,6 +2,7 @@
 
 mod contents;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use askama::Template;
@@ -13,6 +14,7 @@ use crate::studio::{Shell, ToneMarks as _};
 use crate::tap::TapError;
 use contents::Contents;
 use domain::experience::{Theme, Tone};
+use domain::id::SheetId;
 use domain::interaction::VerificationState;
 use domain::phone::Phone;
 use domain::trace::{StepName, StepVerdict, TracedInteraction, verdict_steps};
@@ -37,12 +39,28 @@ impl Said<'_> {
         }
     }
 
+    /// Whether the page is the answer to Good or Bad.
+    fn is_row(self) -> bool {
+        matches!(self, Self::Done(Done::Row))
+    }
+
     fn text(&self) -> &str {
         match self {
             Self::Done(done) => done.sentence(),
             Self::Refused(why) => why,
         }
     }
+}
+
+/// What a page shows besides its tap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown<'a> {
+    /// The message at the top.
+    pub said: Option<Said<'a>>,
+    /// The fields of a form that was refused. The page has them again, so that nothing typed is lost.
+    pub typed: Option<&'a BTreeMap<String, String>>,
+    /// The test sheet to which this phone added its last row.
+    pub sheet: Option<SheetId>,
 }
 
 #[derive(Template)]
@@ -53,6 +71,8 @@ struct Html<'a> {
     style: &'static str,
     phone: &'a str,
     said: Option<Said<'a>>,
+    /// Whether the page is the answer to Good or Bad, so that the row of this tag is no surprise.
+    is_row_saved: bool,
     tone: Tone,
     verdict: &'static str,
     reason: String,
@@ -67,10 +87,13 @@ pub async fn page(
     service: &Service,
     phone: &Phone,
     tap: &TracedInteraction,
-    said: Option<Said<'_>>,
+    shown: Shown<'_>,
     nonce: &str,
 ) -> Result<String, TapError> {
-    let contents = Contents::read(service, phone, tap).await?;
+    let mut contents = Contents::read(service, phone, tap, shown.sheet).await?;
+    if let Some(typed) = shown.typed {
+        contents.keep(typed);
+    }
     let now = service.storage.now().await?;
     let title = tap.tag.as_ref().map(|tag| tag.tag_name.clone());
     let title = title.unwrap_or_else(|| "No tag".to_owned());
@@ -80,7 +103,8 @@ pub async fn page(
         nonce,
         style: STYLE,
         phone: &phone.name,
-        said,
+        said: shown.said,
+        is_row_saved: shown.said.is_some_and(Said::is_row),
         tone,
         verdict,
         reason: reason_of(tap),
@@ -150,8 +174,9 @@ struct Message<'a> {
     style: &'static str,
     tone: Tone,
     text: &'a str,
-    /// The label of a button that sends an empty form to the page's own address.
-    button: Option<&'a str>,
+    /// The label of a button that sends a form to the page's own address, and the text of the page
+    /// that the form has.
+    button: Option<(&'a str, &'a str)>,
     /// The label and the address of each link.
     links: &'a [(String, String)],
 }
@@ -164,8 +189,8 @@ pub struct PairPage<'a> {
     pub text: &'a str,
     /// Whether it reports a success.
     pub good: bool,
-    /// The label of the button that pairs the phone, if it has one.
-    pub button: Option<&'a str>,
+    /// The label of the button that pairs the phone, and a random text of this page, if it has one.
+    pub button: Option<(&'a str, &'a str)>,
     /// The label and the address of each further host.
     pub links: &'a [(String, String)],
 }

@@ -62,8 +62,13 @@ fn is_of_this_host(headers: &HeaderMap, host: &str) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let origin = text(header::ORIGIN.as_str()).and_then(|origin| origin.split_once("://"));
     let site = text("sec-fetch-site");
-    origin.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
-        && site.is_none_or(|site| site == "same-origin")
+    // Browsers leave the default port out, which some proxies add to `Host`.
+    let is_same = |(scheme, from): (&str, &str)| {
+        let port = if scheme == "https" { ":443" } else { ":80" };
+        let host = host.strip_suffix(port).unwrap_or(host);
+        from.eq_ignore_ascii_case(host)
+    };
+    origin.is_some_and(is_same) && site.is_none_or(|site| site == "same-origin")
 }
 
 /// The answer to a form of another site.

@@ -8,9 +8,13 @@ use super::{Query, Transaction, audit, batches};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, InUse, SheetEdit, StorageError};
 use domain::audit::Note;
+use domain::clock::Millis;
 use domain::id::SheetId;
 use domain::recorder::Recorder;
 use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow, SignOff};
+
+/// The time within which two presses without a counter are one: a person needs longer for a new tap.
+const PRESSED_TWICE: Millis = Millis::seconds(2);
 
 /// The operations on test sheets.
 impl Access {
@@ -109,6 +113,22 @@ impl Access {
         self.change("append_sheet_row", (id, row, by), |tx, (id, row, by)| {
             Box::pin(append(tx, *id, row, by.as_ref()))
         })
+        .await
+    }
+
+    /// Adds a row, unless the newest one of the same inlay is the same press of the same person: that
+    /// one is returned then. `None` if there is no such sheet.
+    pub async fn append_sheet_row_once(
+        &self,
+        id: SheetId,
+        row: RowFields,
+    ) -> Result<Option<SheetRow>, StorageError> {
+        let by = self.recorder();
+        self.change(
+            "append_sheet_row_once",
+            (id, row, by),
+            |tx, (id, row, by)| Box::pin(append_once(tx, *id, row, by.as_ref())),
+        )
         .await
     }
 
@@ -266,6 +286,27 @@ async fn append(
     )
     .await?;
     Ok(Some(row))
+}
+
+async fn append_once(
+    tx: &mut dyn Transaction,
+    id: SheetId,
+    fields: &RowFields,
+    by: Option<&Recorder>,
+) -> Result<Option<SheetRow>, StorageError> {
+    let rows = rows(tx, id).await?.unwrap_or_default();
+    let now = tx.now();
+    let (uid, tag) = (fields.uid.as_deref(), fields.tag_id);
+    let before = rows.into_iter().rfind(|row| row.fields.is_about(uid, tag));
+    // Without a counter, two rows may be about two copies of one code.
+    let is_same = |row: &SheetRow| {
+        let is_one_press = fields.counter.is_some() || now.since(row.at) < PRESSED_TWICE;
+        row.fields == *fields && row.by.as_ref() == by && is_one_press
+    };
+    match before.filter(is_same) {
+        Some(row) => Ok(Some(row)),
+        None => append(tx, id, fields, by).await,
+    }
 }
 
 async fn rows(db: &mut dyn Query, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError> {

@@ -1,14 +1,17 @@
 //! The contents of a staff page, as far as the scopes and groups of the phone show them.
 
+use std::collections::BTreeMap;
+
 use super::super::open_sheet;
 use crate::service::Service;
+use crate::tap::lines;
 use domain::clock::{Millis, Timestamp};
 use domain::id::{ExperienceId, SheetId};
 use domain::interaction::{Interaction, TapOrigin};
 use domain::phone::Phone;
 use domain::plural::counted;
 use domain::scope::Scope;
-use domain::sheet::{Sheet, verdict_title};
+use domain::sheet::{Sheet, SheetRow, verdict_title};
 use domain::tag::Tag;
 use domain::trace::TracedInteraction;
 use domain::world::World;
@@ -28,8 +31,10 @@ pub(super) struct Contents {
     pub(super) facts: Vec<(&'static str, String)>,
     /// The open test sheets; empty if the phone cannot add rows.
     pub(super) sheets: Vec<SheetChoice>,
-    /// A sentence about the row that the sheet has of this tag already.
+    /// A sentence about the row that the first sheet has of this tag already.
     pub(super) row_before: Option<String>,
+    /// The note of a refused form.
+    pub(super) note: String,
     /// Values that the page only shows.
     pub(super) values: Vec<(String, String)>,
     /// Variables that the page has a form for.
@@ -38,6 +43,10 @@ pub(super) struct Contents {
     pub(super) experiences: Vec<Choice>,
     /// Whether the page has a form that moves the inlay.
     pub(super) may_move: bool,
+    /// The slug of a refused form.
+    pub(super) slug: String,
+    /// The action of a refused form, whose part of the page is open; empty if none was refused.
+    pub(super) open: String,
     /// The last taps of the tag, the newest first.
     pub(super) taps: Vec<LastTap>,
 }
@@ -72,11 +81,13 @@ pub(super) struct LastTap {
 }
 
 impl Contents {
-    /// Reads the contents of the page of this tap. `service` works for the phone.
+    /// Reads the contents of the page of this tap. `service` works for the phone, which added its last
+    /// row to the sheet `last`.
     pub(super) async fn read(
         service: &Service,
         phone: &Phone,
         tap: &TracedInteraction,
+        last: Option<SheetId>,
     ) -> Result<Self, StorageError> {
         let rights = phone.rights();
         let may = |scope| rights.allow(scope);
@@ -88,7 +99,7 @@ impl Contents {
             ..Self::default()
         };
         if may(Scope::Encode) {
-            contents.read_sheets(service, tap).await?;
+            contents.read_sheets(service, tap, last).await?;
         }
         let tag = match tap.interaction.tag_id {
             Some(id) => service.storage.tag(id).await?,
@@ -111,18 +122,47 @@ impl Contents {
         Ok(contents)
     }
 
+    /// Puts the fields of a refused form into its form again.
+    pub(super) fn keep(&mut self, typed: &BTreeMap<String, String>) {
+        let field = |name: &str| typed.get(name).cloned().unwrap_or_default();
+        self.open = field("action");
+        match &*self.open {
+            "good" | "bad" => self.note = field("note"),
+            "inlay" => self.slug = field("slug"),
+            "experience" => {
+                let id = field("experience_id");
+                if self.experiences.iter().any(|choice| choice.id == id) {
+                    for choice in &mut self.experiences {
+                        choice.selected = choice.id == id;
+                    }
+                }
+            }
+            "value" => {
+                let key = field("key");
+                for variable in &mut self.variables {
+                    if variable.key == key {
+                        *variable = Variable::of(&key, lines(&field("value")));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     async fn read_sheets(
         &mut self,
         service: &Service,
         tap: &TracedInteraction,
+        last: Option<SheetId>,
     ) -> Result<(), StorageError> {
-        let sheets = open_sheet::open_sheets(service).await?;
+        let mut sheets = open_sheet::open_sheets(service).await?;
+        // The first one is chosen. A person works through one sheet, which need not be the newest.
+        if let Some(at) = sheets.iter().position(|sheet| Some(sheet.id) == last) {
+            sheets[..=at].rotate_right(1);
+        }
         if let Some(sheet) = sheets.first() {
             let before = open_sheet::row_before(service, sheet.id, tap).await?;
-            self.row_before = before.map(|row| {
-                let (position, verdict) = (row.position, verdict_title(&row.fields.verdict));
-                format!("Row {position} is about this tag already: {verdict}.")
-            });
+            self.row_before = before.map(|row| row_sentence(&row, sheet, sheets.len()));
         }
         self.sheets = sheets.iter().map(sheet_choice).collect();
         Ok(())
@@ -166,11 +206,7 @@ impl Contents {
 
     async fn read_forms(&mut self, service: &Service, tag: &Tag) -> Result<(), StorageError> {
         let variables = tag.fields.variables.0.iter().take(VARIABLES);
-        let variables = variables.map(|(key, value)| Variable {
-            key: key.as_str().to_owned(),
-            value: value.clone(),
-            has_lines: value.contains('\n'),
-        });
+        let variables = variables.map(|(key, value)| Variable::of(key.as_str(), value.clone()));
         self.variables = variables.collect();
         let filter = ExperienceFilter::default();
         let found = service.storage.experiences(filter, None, EXPERIENCES);
@@ -195,6 +231,26 @@ impl Contents {
         self.experiences = std::iter::once(none).chain(some).collect();
         Ok(())
     }
+}
+
+impl Variable {
+    fn of(key: &str, value: String) -> Self {
+        Self {
+            key: key.to_owned(),
+            has_lines: value.contains('\n'),
+            value,
+        }
+    }
+}
+
+/// The sentence about a row of this tag in `sheet`, which is one of `sheets` open ones.
+fn row_sentence(row: &SheetRow, sheet: &Sheet, sheets: usize) -> String {
+    let (position, verdict) = (row.position, verdict_title(&row.fields.verdict));
+    if sheets == 1 {
+        return format!("Row {position} is about this tag already: {verdict}.");
+    }
+    let name = &sheet.fields.name;
+    format!("Row {position} of \u{201c}{name}\u{201d} is about this tag already: {verdict}.")
 }
 
 fn facts(tap: &TracedInteraction) -> Vec<(&'static str, String)> {

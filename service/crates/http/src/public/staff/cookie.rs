@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use app::service::Service;
 use app::staff;
 use domain::clock::Timestamp;
+use domain::id::SheetId;
 use domain::phone::{Phone, PhoneSecret};
 use storage::StorageError;
 
@@ -19,6 +20,10 @@ use storage::StorageError;
 const HTTPS: &str = "__Host-tapdesk_staff";
 /// The name over http, where browsers do not accept the prefix.
 const HTTP: &str = "tapdesk_staff";
+/// The name of the cookie with the test sheet of the last row.
+const SHEET: &str = "tapdesk_sheet";
+/// How long that sheet is remembered, in seconds: a day, as a job at one delivery lasts no longer.
+const SHEET_AGE: u32 = 24 * 60 * 60;
 /// Longest lifetime, in seconds: browsers keep no cookie for more than 400 days.
 const MAX_AGE: i64 = 400 * 24 * 60 * 60;
 
@@ -40,6 +45,22 @@ pub(super) fn header_of(
         secret.expose()
     );
     HeaderValue::from_str(&cookie).ok()
+}
+
+/// The `Set-Cookie` header that notes the test sheet to which a phone added its last row. It is no
+/// secret, and gives no right: it only chooses among the sheets that a page offers.
+pub(super) fn header_of_sheet(sheet: SheetId, is_https: bool) -> Option<HeaderValue> {
+    let secure = if is_https { "; Secure" } else { "" };
+    let cookie = format!(
+        "{SHEET}={sheet}; Path=/staff; Max-Age={SHEET_AGE}; HttpOnly; SameSite=Lax{secure}"
+    );
+    HeaderValue::from_str(&cookie).ok()
+}
+
+/// The test sheet to which the phone added its last row, as its cookie says.
+pub(super) fn sheet(headers: &HeaderMap) -> Option<SheetId> {
+    let mut noted = pairs(headers).filter(|(name, _)| *name == SHEET);
+    noted.find_map(|(_, value)| value.parse().ok())
 }
 
 /// The phone whose cookie a request has. `None` if it has none, if the phone has ended, or if the
@@ -67,15 +88,19 @@ pub(super) async fn phone(
 
 /// The secrets in cookies of these names, and whether each has the name over https.
 fn secrets(headers: &HeaderMap) -> Vec<(bool, PhoneSecret)> {
-    let lines = headers.get_all(header::COOKIE).iter();
-    let pairs = lines
-        .filter_map(|line| line.to_str().ok())
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='));
-    let of_phones = pairs.filter(|(name, _)| [HTTPS, HTTP].contains(name));
+    let of_phones = pairs(headers).filter(|(name, _)| [HTTPS, HTTP].contains(name));
     of_phones
         .filter_map(|(name, value)| Some((name == HTTPS, PhoneSecret::parse(value)?)))
         .collect()
+}
+
+/// The names and values of all cookies.
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let lines = headers.get_all(header::COOKIE).iter();
+    lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
 }
 
 /// Whether the browser opens the answer as a page of its own. Browsers say so over https only.
@@ -115,6 +140,23 @@ mod tests {
         let other = format!("{HTTP}2={text}");
         for values in [&[][..], &["a=b"], &[&*short], &[&*other]] {
             assert!(found(values).is_empty(), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn the_sheet_of_the_last_row_is_read_as_it_was_noted() {
+        let noted = header_of_sheet(SheetId::new(7), false).unwrap();
+        let expected = "tapdesk_sheet=7; Path=/staff; Max-Age=86400; HttpOnly; SameSite=Lax";
+        assert_eq!(noted, expected);
+        let read = |value| sheet(&headers("cookie", &[value]));
+        assert_eq!(read("a=b; tapdesk_sheet=7"), Some(SheetId::new(7)));
+        for value in [
+            "a=b",
+            "tapdesk_sheet=",
+            "tapdesk_sheet=x",
+            "tapdesk_sheet=0",
+        ] {
+            assert_eq!(read(value), None, "{value}");
         }
     }
 

@@ -2,26 +2,30 @@
 //!
 //! Opening the address only shows a button, so that a link preview uses up nothing. The button pairs
 //! the phone at this host. A service may have several tag hosts, and a cookie is of one host: the
-//! page then has a link to each other host, with a new code that is good for one of them.
+//! page then has a link to each other host, with a new code that is good for one of them. Who presses
+//! twice is paired once, and has the same answer twice.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
 use super::{cookie, foreign_form, is_of_this_host, on_behalf};
 use crate::auth::origin::Origin;
+use crate::body;
 use crate::error::refused_tap;
 use crate::pages;
-use crate::public::AsService;
+use crate::public::form::unreadable;
 use crate::public::tap::requested;
+use crate::public::{AsService, BODY_MAX, BODY_TIME};
+use crate::rate_limiter::{Operation, refused};
 use app::service::Service;
-use app::staff::{self, PairPage, TagHost};
+use app::staff::{self, PairPage, Press, TagHost};
 use app::tap::TapError;
-use domain::admin_token::TokenHash;
 use domain::phone::{PairedPhone, Pairing, PhoneSecret, PhoneState};
 use inlay::template::host_name;
 
@@ -32,15 +36,18 @@ use inlay::template::host_name;
     get, path = "/staff/pair/{code}", tag = "public",
     params(("code" = String, Path, description = "The code of the pair URL")),
     responses(
-        (status = OK, body = String, content_type = "text/html", description = "The page with the button"),
+        (status = OK, body = String, content_type = "text/html", description = "The page with the button, or the message that this phone is paired already"),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is nothing for this phone: the code was used or has expired, the cookie is not that of a staff phone, or no such tap exists")
     )
 )]
 pub(crate) async fn ask(
     AsService(service): AsService,
+    origin: Origin,
     code: Result<Path<String>, PathRejection>,
+    request: Request,
 ) -> Response {
-    asked(&service, code).await.unwrap_or_else(refused_tap)
+    let (sent, _) = Sent::of(code, &origin, request);
+    asked(&service, &sent).await.unwrap_or_else(refused_tap)
 }
 
 /// Pair a staff phone
@@ -61,52 +68,68 @@ pub(crate) async fn pair(
     code: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response {
-    let host = requested(&request).host.to_owned();
-    let is_own = is_of_this_host(request.headers(), &host);
-    let paired = async {
-        let Some((code, phone)) = to_pair(&service, code).await? else {
-            return over(&service);
-        };
-        if !is_own {
-            return Ok(foreign_form());
-        }
-        pair_at(&service, origin.address, (code, phone), &host).await
-    };
+    let (sent, body) = Sent::of(code, &origin, request);
     // Boxed, because the future of the change is large.
-    Box::pin(paired).await.unwrap_or_else(refused_tap)
+    let pressed = Box::pin(pressed(&service, &sent, body));
+    pressed.await.unwrap_or_else(refused_tap)
 }
 
-async fn asked(
-    service: &Service,
-    code: Result<Path<String>, PathRejection>,
-) -> Result<Response, TapError> {
-    let Some((_, found)) = to_pair(service, code).await? else {
-        return over(service);
+/// A request for a pair URL.
+struct Sent {
+    /// `None` if no code has its form.
+    code: Option<PhoneSecret>,
+    host: String,
+    address: IpAddr,
+    headers: HeaderMap,
+}
+
+impl Sent {
+    fn of(
+        code: Result<Path<String>, PathRejection>,
+        origin: &Origin,
+        request: Request,
+    ) -> (Self, Body) {
+        let host = requested(&request).host.to_owned();
+        let (parts, body) = request.into_parts();
+        let sent = Self {
+            code: code.ok().and_then(|Path(code)| PhoneSecret::parse(&code)),
+            host,
+            address: origin.address,
+            headers: parts.headers,
+        };
+        (sent, body)
+    }
+}
+
+async fn asked(service: &Service, sent: &Sent) -> Result<Response, TapError> {
+    let Some((_, found)) = to_pair(service, sent).await? else {
+        return over(service, sent).await;
     };
     let text = format!(
-        "Your taps with this phone then show the staff page of \u{201c}{}\u{201d}, and count as no visits.",
+        "A tag that you tap with this phone then opens the staff page of \u{201c}{}\u{201d}. These taps are not \
+         counted as visits.",
         found.phone.name
     );
+    let of_page = PhoneSecret::generate(&*service.entropy);
     let page = PairPage {
         title: "Use this phone for staff",
         text: &text,
         good: false,
-        button: Some("Pair this phone"),
+        button: Some(("Pair this phone", of_page.expose())),
         links: &[],
     };
     answer(service, StatusCode::OK, &page)
 }
 
-/// The phone of a code, with the code's hash. `None` if the code cannot be used.
-async fn to_pair(
+/// The phone of the code, with the code. `None` if the code cannot be used.
+async fn to_pair<'a>(
     service: &Service,
-    code: Result<Path<String>, PathRejection>,
-) -> Result<Option<(TokenHash, PairedPhone)>, TapError> {
-    let code = code.ok().and_then(|Path(code)| PhoneSecret::parse(&code));
-    let Some(code) = code.map(|code| code.hash()) else {
+    sent: &'a Sent,
+) -> Result<Option<(&'a PhoneSecret, PairedPhone)>, TapError> {
+    let Some(code) = &sent.code else {
         return Ok(None);
     };
-    let Some((paired, until)) = service.storage.phone_to_pair(code).await? else {
+    let Some((paired, until)) = service.storage.phone_to_pair(code.hash()).await? else {
         return Ok(None);
     };
     let now = service.storage.now().await?;
@@ -114,30 +137,78 @@ async fn to_pair(
     Ok((!is_over).then_some((code, paired)))
 }
 
+async fn pressed(service: &Service, sent: &Sent, body: Body) -> Result<Response, TapError> {
+    let found = to_pair(service, sent).await?;
+    if !is_of_this_host(&sent.headers, &sent.host) {
+        return match found {
+            Some(_) => Ok(foreign_form()),
+            None => over(service, sent).await,
+        };
+    }
+    let Some(code) = &sent.code else {
+        return over(service, sent).await;
+    };
+    let body = match body::read(body, BODY_MAX, BODY_TIME).await {
+        Ok(body) => body,
+        Err(error) => return Ok(refused(Operation::Update, unreadable(error))),
+    };
+    let press = Press::of(service, code, &page_of(service, &body));
+    let paired = match found {
+        Some((code, found)) => pair_at(service, sent, (code, found), &press).await?,
+        None => None,
+    };
+    let paired = match paired {
+        Some(paired) => Some(paired),
+        // The code was used meanwhile, perhaps by this press.
+        None => press.phone(service).await?,
+    };
+    match paired {
+        Some(paired) => answer_paired(service, sent, &paired, &press).await,
+        None => over(service, sent).await,
+    }
+}
+
+/// The text of the page whose button sent this form. A program that sends none gets one.
+fn page_of(service: &Service, body: &[u8]) -> PhoneSecret {
+    let mut fields = form_urlencoded::parse(body);
+    let page = fields.find(|(name, _)| name == "page");
+    let page = page.and_then(|(_, text)| PhoneSecret::parse(&text));
+    page.unwrap_or_else(|| PhoneSecret::generate(&*service.entropy))
+}
+
+/// Uses the code up. `None` if it was used meanwhile.
 async fn pair_at(
     service: &Service,
-    address: IpAddr,
-    (code, found): (TokenHash, PairedPhone),
-    host: &str,
-) -> Result<Response, TapError> {
-    let is_https = staff::is_https_at(service, host).await?;
-    let name = host_name(host);
+    sent: &Sent,
+    (code, found): (&PhoneSecret, PairedPhone),
+    press: &Press,
+) -> Result<Option<PairedPhone>, TapError> {
+    let name = host_name(&sent.host);
     let others = others(service, &found, &name).await?;
-    let secret = PhoneSecret::generate(&*service.entropy);
-    let next = (!others.is_empty()).then(|| PhoneSecret::generate(&*service.entropy));
     let pairing = Pairing {
         id: found.phone.id,
-        code,
+        code: code.hash(),
         host: name,
-        secret: secret.hash(),
-        next: next.as_ref().map(PhoneSecret::hash),
+        secret: press.secret.hash(),
+        next: (!others.is_empty()).then(|| press.next.hash()),
     };
     let object = format!("phones/{}", found.phone.id);
-    let theirs: Arc<Service> = on_behalf(service, &found.phone, address, ("phones.pair", object));
-    let Some(paired) = theirs.storage.pair_phone(pairing).await? else {
-        return over(service);
-    };
-    let links = next.map_or_else(Vec::new, |next| links(&others, &next));
+    let done = ("phones.pair", object);
+    let theirs: Arc<Service> = on_behalf(service, &found.phone, sent.address, done);
+    let paired = theirs.storage.pair_phone(pairing).await?;
+    Ok(paired)
+}
+
+/// The page of a phone that is paired now, with its cookie.
+async fn answer_paired(
+    service: &Service,
+    sent: &Sent,
+    paired: &PairedPhone,
+    press: &Press,
+) -> Result<Response, TapError> {
+    let is_https = staff::is_https_at(service, &sent.host).await?;
+    let others = others(service, paired, &host_name(&sent.host)).await?;
+    let links = links(&others, &press.next);
     let text = if links.is_empty() {
         "Tap a tag: its staff page opens. The desk can end this at any time."
     } else {
@@ -152,7 +223,7 @@ async fn pair_at(
     };
     let mut response = answer(service, StatusCode::OK, &page)?;
     let (end, now) = (paired.phone.expires_at, service.storage.now().await?);
-    if let Some(cookie) = cookie::header_of(&secret, is_https, end, now) {
+    if let Some(cookie) = cookie::header_of(&press.secret, is_https, end, now) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)
@@ -182,8 +253,24 @@ fn links(hosts: &[TagHost], code: &PhoneSecret) -> Vec<(String, String)> {
     hosts.iter().map(link).collect()
 }
 
-/// The page for a code that cannot be used.
-fn over(service: &Service) -> Result<Response, TapError> {
+/// The page for a code that cannot be used. A phone that is paired sees that it is: a person opens
+/// the link a second time, or reloads the page.
+async fn over(service: &Service, sent: &Sent) -> Result<Response, TapError> {
+    if let Some(phone) = cookie::phone(service, &sent.headers, &sent.host).await? {
+        let text = format!(
+            "It shows the staff pages of \u{201c}{}\u{201d}. Tap a tag to open one. This link was used, or is \
+             older than ten minutes.",
+            phone.name
+        );
+        let page = PairPage {
+            title: "This phone is paired already",
+            text: &text,
+            good: true,
+            button: None,
+            links: &[],
+        };
+        return answer(service, StatusCode::OK, &page);
+    }
     let page = PairPage {
         title: "This link is over",
         text: "It was used, or is older than ten minutes. Let the desk show a new one.",

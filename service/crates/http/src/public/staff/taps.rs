@@ -22,15 +22,18 @@ use crate::public::tap::requested;
 use crate::public::{AsService, BODY_MAX, BODY_TIME};
 use crate::rate_limiter::{Operation, refused};
 use app::service::Service;
-use app::staff::{self, Acted, Action, Done, Said, StaffTap};
+use app::staff::{self, Acted, Action, Done, Said, Shown, StaffTap};
 use app::tap::TapError;
-use domain::id::InteractionId;
+use domain::id::{InteractionId, SheetId};
 use domain::phone::Phone;
 use domain::trace::TracedInteraction;
 use storage::StorageError;
 
 /// The parameter of the page's address that names a change which was just made.
 const DONE: &str = "done";
+/// The message for a form without a token of its page that is still valid.
+const TOO_OLD: &str =
+    "This page is too old, so nothing was changed. Check what you typed, and send it again.";
 
 /// The fields of a form of the page.
 #[derive(ToSchema)]
@@ -187,16 +190,20 @@ impl Sent {
         })
     }
 
-    /// The page of a tap, with a message.
+    /// The page of a tap, with the sheet of the phone's last row first.
     async fn page(
         &self,
         service: &Service,
         (phone, tap): (&Phone, &TracedInteraction),
-        (status, said): (StatusCode, Option<Said<'_>>),
+        (status, shown): (StatusCode, Shown<'_>),
     ) -> Result<Response, TapError> {
+        let shown = Shown {
+            sheet: shown.sheet.or_else(|| cookie::sheet(&self.parts.headers)),
+            ..shown
+        };
         let reading = self.on_behalf(service, phone, ("", String::new()));
         let nonce = pages::nonce(&*service.entropy);
-        let html = staff::page(&reading, phone, tap, said, &nonce).await?;
+        let html = staff::page(&reading, phone, tap, shown, &nonce).await?;
         Ok(pages::staff(status, html, &nonce))
     }
 
@@ -215,9 +222,12 @@ async fn shown(service: &Service, sent: &Sent) -> Result<Response, TapError> {
     };
     match sent.tap(service, &phone, id).await? {
         Ok(tap) => {
-            let said = sent.done().map(Said::Done);
-            let as_said = (StatusCode::OK, said);
-            sent.page(service, (&phone, &tap), as_said).await
+            let shown = Shown {
+                said: sent.done().map(Said::Done),
+                ..Shown::default()
+            };
+            sent.page(service, (&phone, &tap), (StatusCode::OK, shown))
+                .await
         }
         Err(other) => Ok(other),
     }
@@ -247,17 +257,34 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
         Err(other) => return Ok(other),
     };
     let token = fields.get("token").map_or("", String::as_str);
-    if !staff::is_form_of(service, &phone, &tap, token).await? {
-        let text = "Nothing was changed. Tap the tag again, and use the page that opens.";
-        let page = pages::message(StatusCode::FORBIDDEN, "This form is too old", text);
-        return Ok(refused(Operation::Update, page));
-    }
-    let said = change(service, sent, (&phone, &tap), &fields).await?;
+    let is_own = staff::is_form_of(service, &phone, &tap, token).await?;
+    let said = if is_own {
+        change(service, sent, (&phone, &tap), &fields).await?
+    } else {
+        Err((StatusCode::FORBIDDEN, TOO_OLD.to_owned()))
+    };
+    let sheet: Option<SheetId> = fields.get("sheet").and_then(|id| id.parse().ok());
     match said {
-        Ok(done) => Ok(to_page(id, Some(done))),
+        Ok(done) => {
+            let mut response = to_page(id, Some(done));
+            let is_https = staff::is_https_at(service, &sent.host).await?;
+            if let Some(cookie) = sheet.and_then(|sheet| cookie::header_of_sheet(sheet, is_https)) {
+                response.headers_mut().insert(header::SET_COOKIE, cookie);
+            }
+            Ok(response)
+        }
         Err((status, why)) => {
-            let said = Some(Said::Refused(&why));
-            sent.page(service, (&phone, &tap), (status, said)).await
+            let shown = Shown {
+                said: Some(Said::Refused(&why)),
+                typed: Some(&fields),
+                sheet,
+            };
+            let page = sent.page(service, (&phone, &tap), (status, shown)).await?;
+            Ok(if is_own {
+                page
+            } else {
+                refused(Operation::Update, page)
+            })
         }
     }
 }
