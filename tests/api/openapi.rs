@@ -434,6 +434,10 @@ async fn the_document_and_its_reference_are_served_without_a_token() {
         "{policy}"
     );
     let page = reference.text().await.expect("text");
+    assert!(
+        page.contains("<a href=\"/docs/\">"),
+        "the page leads to the guides"
+    );
     let outside = ["http://", "https://", "src=\"//"];
     assert!(
         !outside.iter().any(|part| page.contains(part)),

@@ -9,6 +9,8 @@ mod our_own;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use axum::Router;
+use axum::http::StatusCode;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use tempfile::TempDir;
@@ -116,7 +118,7 @@ impl Drop for Server {
 
 impl Server {
     /// Serves what `router` makes of the address.
-    async fn start(router: impl FnOnce(&str) -> axum::Router) -> Self {
+    async fn start(router: impl FnOnce(&str) -> Router) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let router = router(&base);
@@ -146,5 +148,34 @@ async fn wrong_use_and_an_unreachable_subject_have_a_status_of_their_own() {
         let run = judge(&arguments).await;
         assert_eq!(run.ran.code, Some(2), "{arguments:?} {:?}", run.ran);
         assert!(run.results.is_empty(), "{arguments:?}");
+    }
+}
+
+/// A server that closes each connection at once.
+async fn closing() -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let task = tokio::spawn(async move {
+        while let Ok(connection) = listener.accept().await {
+            drop(connection);
+        }
+    });
+    Server { base, task }
+}
+
+#[tokio::test]
+async fn a_service_whose_answers_cannot_be_read_fails_by_name() {
+    let mut servers = vec![closing().await];
+    // No text, and more than is read.
+    for body in [b"\xff".to_vec(), vec![b'x'; 5 << 20]] {
+        let answer = (StatusCode::INTERNAL_SERVER_ERROR, body);
+        let router = Router::new().fallback(move || async move { answer });
+        servers.push(Server::start(|_| router).await);
+    }
+    for server in &servers {
+        let run = judge(&["--service", &server.base]).await;
+        assert_eq!(run.ran.code, Some(1), "{:?}", run.ran);
+        let failed = run.failed();
+        assert!(failed.contains(&"payload-invalid-key"), "{:?}", run.ran);
     }
 }

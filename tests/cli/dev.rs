@@ -8,7 +8,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::clock::Stopwatch;
-use tapdesk_tests::{Answering as _, Client, PATIENCE, Receiver, TapResult};
+use tapdesk_tests::{Answering as _, Client, PATIENCE, Receiver, TapResult, eventually};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
@@ -315,6 +315,24 @@ async fn dev_ends_with_sigterm_or_ctrl_c_and_leaves_no_files() {
         assert_eq!(service.ended().await.code(), Some(0), "{signal}");
         assert!(!folder.exists(), "{signal}: {}", folder.display());
     }
+}
+
+#[tokio::test]
+async fn dev_removes_the_folders_of_killed_services_and_no_others() {
+    let mut killed = Dev::start(&[]).await;
+    let mut running = Dev::start(&[]).await;
+    let (left, kept) = (killed.folder(), running.folder());
+    killed.send("KILL");
+    assert_eq!(killed.ended().await.code(), None);
+    assert!(kept.exists());
+    let _next = Dev::start(&[]).await;
+    eventually("the folder is removed", async || {
+        (!left.exists()).then_some(())
+    })
+    .await;
+    running.next_tap("demo-bottle").await;
+    running.send("TERM");
+    assert_eq!(running.ended().await.code(), Some(0));
 }
 
 #[tokio::test]

@@ -15,7 +15,9 @@ cp -r service/kit/pytest "$folder/source"
 "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation \
   --target "$folder/site" "$folder/source"
 mkdir "$folder/shop"
-cp tests/pytest_plugin/test_*.py service/kit/server/tapdesk.py "$folder/shop"
+# The files that the guide names to copy: with the test, they are all that a developer has.
+copied=$(grep -o '~/tapdesk/service/kit/server/[a-z.]*' service/docs/guides/local-development.md)
+cp tests/pytest_plugin/test_*.py "${copied/#\~\/tapdesk/$PWD}" "$folder/shop"
 # The test of the guide, as it stands there.
 sed -n '/^\*\*`test_product.py`\*\*$/,/^```$/p' service/docs/guides/local-development.md | sed '1,3d;$d' >"$folder/shop/test_product.py"
 cd "$folder/shop"

@@ -1,6 +1,7 @@
 //! `dev`: a whole service for development and tests, with everything of `demo`. Nothing that it
 //! stores outlives it.
 
+mod folder;
 mod tags;
 
 use std::io::{self, ErrorKind, Write as _};
@@ -20,9 +21,10 @@ use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::settings::{Layers, Settings, SimulatedTargets};
 use tapdesk_service::start::{Database, Start, Started, TokenSource, WrappingKey, start_in};
 use tapdesk_service::{Exposure, Limits, housekeeping, router};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+
+use folder::Folder;
 
 use super::serve::asked_to_end;
 use crate::options;
@@ -32,8 +34,6 @@ use crate::options;
 const BEGINNING: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 /// Memory for the configuration of tags, in bytes: for 50,000 tags, more than a test makes.
 const TAG_CACHE: usize = 16 << 20;
-/// A file system in memory, on Linux.
-const MEMORY: &str = "/dev/shm";
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -93,7 +93,7 @@ async fn dev(options: &Options) -> Result<()> {
     let asked = asked_to_end(Duration::ZERO)?;
     let listener = listen(options.port)?;
     let address = listener.local_addr()?;
-    let folder = private_folder()?;
+    let folder = Folder::new()?;
     let world = World::new(options.seed);
     let Started {
         service,
@@ -115,6 +115,7 @@ async fn dev(options: &Options) -> Result<()> {
         "tags": tags,
     });
     writeln!(io::stdout(), "{line}")?;
+    folder.remove_leftovers();
     let end = async {
         tokio::select! {
             delay = asked => delay,
@@ -127,9 +128,7 @@ async fn dev(options: &Options) -> Result<()> {
         never = housekeeping::run(&service) => match never {},
     }
     service.close().await;
-    folder
-        .close()
-        .map_err(|error| anyhow!("The files of the service cannot be removed: {error}."))
+    folder.close()
 }
 
 /// The choices of the start. Secrets are drawn here, so that no file contains them.
@@ -180,19 +179,6 @@ fn listen(port: u16) -> Result<TcpListener> {
             listening.map_err(|error| anyhow!(options::cannot_listen("--port", address, &error)))
         }
     }
-}
-
-/// A folder of this user only, in memory where the system has a place for that.
-///
-/// SQLite's own databases in memory do not fit: the service reads over a pool of connections beside
-/// its writer's, and they share the log of one file (WAL), which a database in memory does not have.
-fn private_folder() -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("tapdesk-dev-");
-    let in_memory = builder.tempdir_in(MEMORY);
-    in_memory
-        .or_else(|_| builder.tempdir())
-        .context("There is no folder for temporary files.")
 }
 
 /// Waits until the standard input is closed; for ever, unless that was `asked` for.

@@ -1,5 +1,7 @@
 //! Checks, and their results.
 
+use super::web;
+
 /// The result of a check, with one sentence that explains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
@@ -63,8 +65,7 @@ impl<C> Check<C> {
         Finding {
             name: self.name,
             source: self.source,
-            verdict: verdict
-                .unwrap_or_else(|error| failed(format!("It gives no answer: {error}."))),
+            verdict: verdict.unwrap_or_else(|error| failed(web::unanswered(&error))),
         }
     }
 }

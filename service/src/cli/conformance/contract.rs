@@ -17,7 +17,7 @@ use url::Url;
 
 use super::NotRun;
 use super::check::Check;
-use super::web::{Answer, Web};
+use super::web::{self, Answer, Web};
 use crate::options::Installation;
 use taps::Taps;
 
@@ -67,7 +67,7 @@ pub(super) struct Contract {
 const UNKNOWN: &str = "tapdesk_conformance_unknown";
 
 impl Contract {
-    /// The service at `service`, which must answer.
+    /// The service at `service`, which must answer, rightly or wrongly.
     pub(super) fn open(service: &str, options: &ServiceOptions) -> Result<Self> {
         let url = super::web_url(service)?;
         let base = url.as_str().trim_end_matches('/').to_owned();
@@ -77,9 +77,13 @@ impl Contract {
             taps: Taps::new(&base, options)?,
             base,
         };
-        let probe = contract.payload("");
-        probe.map_err(|error| NotRun::because(format!("{service} cannot be reached: {error}.")))?;
-        Ok(contract)
+        match contract.payload("") {
+            // The checks name each request that gets such an answer.
+            Err(error) if !web::is_wrong_answer(&error) => {
+                Err(NotRun::because(web::unusable(service, &error)))
+            }
+            _ => Ok(contract),
+        }
     }
 
     /// How many more tap URLs its checks need.

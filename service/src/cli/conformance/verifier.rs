@@ -27,7 +27,7 @@ use url::Url;
 
 use super::NotRun;
 use super::check::{Check, Judged, failed, judged, not_checked};
-use super::web::{Web, rolling_key};
+use super::web::{self, Web, rolling_key};
 use code::{COUNTER_END, Rule, Tap};
 use signal::{Seen, Signal};
 
@@ -81,9 +81,7 @@ impl Verifier {
         found.map_err(|error| {
             let host = Url::parse(&url).ok();
             let host = host.as_ref().and_then(Url::host_str).unwrap_or_default();
-            NotRun::because(format!(
-                "The verifier at {host} cannot be reached: {error}."
-            ))
+            NotRun::because(web::unusable(&format!("The verifier at {host}"), &error))
         })?;
         Ok(verifier)
     }

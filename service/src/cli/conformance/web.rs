@@ -1,11 +1,14 @@
 //! Requests to the subject. An answer of any status is no error, and redirects are not followed.
 
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
 use tapdesk_service::client::{self, Limits};
 use ureq::http::{HeaderMap, Method, Request, Response};
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body, Timeout};
 use url::Url;
 
 /// Time limits of requests. A service that needs longer has a problem that a visitor notices.
@@ -16,9 +19,17 @@ const LIMITS: Limits = Limits {
 /// The largest body that is read, in bytes: more than any page of a verifier has.
 const BODY_MAX: u64 = 4 * 1024 * 1024;
 
+/// Requests in a row without an answer in time, after which no more are sent. Otherwise a run with
+/// a subject that hangs takes most of an hour.
+const TIMEOUTS_MAX: u32 = 3;
+
 /// A client without cookies, so that each request is one of a new visitor.
 #[derive(Clone)]
-pub(super) struct Web(Agent);
+pub(super) struct Web {
+    agent: Agent,
+    /// The requests without an answer in time since the last answer.
+    timeouts: Arc<AtomicU32>,
+}
 
 /// An answer, with its body as text.
 #[derive(Clone, Debug)]
@@ -31,7 +42,16 @@ pub(super) struct Answer {
 impl Web {
     /// A client for the host of `url`.
     pub(super) fn new(url: &Url) -> Self {
-        Self(client::agent(url.as_str(), LIMITS).build().new_agent())
+        Self::limited(url, LIMITS)
+    }
+
+    fn limited(url: &Url, limits: Limits) -> Self {
+        // A body of one byte now and then has a limit, too.
+        let agent = client::agent(url.as_str(), limits).timeout_recv_body(Some(limits.answer));
+        Self {
+            agent: agent.build().new_agent(),
+            timeouts: Arc::default(),
+        }
     }
 
     pub(super) fn get(&self, url: &str) -> Result<Answer, ureq::Error> {
@@ -45,7 +65,7 @@ impl Web {
         url: &str,
         headers: &[(&str, &str)],
     ) -> Result<Answer, ureq::Error> {
-        answer(self.0.run(request(method, url, headers).body(())?)?)
+        self.run(request(method, url, headers).body(())?)
     }
 
     /// A POST request with a body.
@@ -55,10 +75,64 @@ impl Web {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Result<Answer, ureq::Error> {
-        answer(
-            self.0
-                .run(request(Method::POST, url, headers).body(body)?)?,
-        )
+        self.run(request(Method::POST, url, headers).body(body)?)
+    }
+
+    fn run(&self, request: Request<impl AsSendBody>) -> Result<Answer, ureq::Error> {
+        if self.timeouts.load(Ordering::Relaxed) >= TIMEOUTS_MAX {
+            let reason = format!(
+                "Not asked: it gave no answer in time to {TIMEOUTS_MAX} requests in a row."
+            );
+            return Err(ureq::Error::Other(reason.into()));
+        }
+        let answer = self.agent.run(request).and_then(answer);
+        if let Err(ureq::Error::Timeout(_)) = &answer {
+            self.timeouts.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.timeouts.store(0, Ordering::Relaxed);
+        }
+        answer
+    }
+}
+
+/// Whether an error shows that a server is there, which answers in a way that cannot be read.
+pub(super) fn is_wrong_answer(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::Protocol(_) | ureq::Error::BodyExceedsLimit(_) => true,
+        ureq::Error::Io(error) => {
+            let kind = error.kind();
+            matches!(
+                kind,
+                ErrorKind::UnexpectedEof
+                    | ErrorKind::ConnectionReset
+                    | ErrorKind::ConnectionAborted
+                    | ErrorKind::BrokenPipe
+            )
+        }
+        _ => false,
+    }
+}
+
+/// The sentence about a request without an answer.
+pub(super) fn unanswered(error: &ureq::Error) -> String {
+    match error {
+        // The sentence of `run`: the default connectors never make this error.
+        ureq::Error::Other(reason) => reason.to_string(),
+        _ => format!("It gives no answer: {error}."),
+    }
+}
+
+/// The sentence about a `subject` that cannot be checked, because its first request got no answer.
+pub(super) fn unusable(subject: &str, error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => {
+            let seconds = LIMITS.answer.as_secs();
+            format!("{subject} does not answer within {seconds} seconds.")
+        }
+        _ if is_wrong_answer(error) => {
+            format!("{subject} gives an answer that cannot be read: {error}.")
+        }
+        _ => format!("{subject} cannot be reached: {error}."),
     }
 }
 
@@ -72,11 +146,12 @@ fn request(method: Method, url: &str, headers: &[(&str, &str)]) -> ureq::http::r
 
 fn answer(mut response: Response<Body>) -> Result<Answer, ureq::Error> {
     let body = response.body_mut().with_config();
-    let body = body.limit(BODY_MAX).lossy_utf8(true).read_to_string()?;
+    let body = body.limit(BODY_MAX).read_to_vec()?;
     Ok(Answer {
         status: response.status().as_u16(),
         headers: response.headers().clone(),
-        body,
+        // A body that is no text is an answer, too, whatever its media type says.
+        body: String::from_utf8_lossy(&body).into_owned(),
     })
 }
 
@@ -126,7 +201,54 @@ pub(super) fn rolling_key(target: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
     use super::*;
+
+    /// A server that answers nothing by itself, and its URL.
+    fn listener() -> (TcpListener, Url) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        (listener, Url::parse(&url).unwrap())
+    }
+
+    fn impatient(url: &Url) -> Web {
+        let answer = Duration::from_millis(50);
+        Web::limited(url, Limits { answer, ..LIMITS })
+    }
+
+    #[test]
+    fn a_subject_that_hangs_gets_no_more_requests() {
+        let (_listener, url) = listener();
+        let web = impatient(&url);
+        for _ in 0..TIMEOUTS_MAX {
+            let error = web.get(url.as_str()).unwrap_err();
+            assert!(matches!(error, ureq::Error::Timeout(_)), "{error}");
+            assert_eq!(
+                unusable("It", &error),
+                "It does not answer within 30 seconds."
+            );
+        }
+        let error = web.get(url.as_str()).unwrap_err();
+        let sentence = unanswered(&error);
+        assert!(sentence.starts_with("Not asked: "), "{sentence}");
+    }
+
+    #[test]
+    fn a_body_without_an_end_is_no_answer() {
+        let (listener, url) = listener();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let beginning = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx";
+            stream.write_all(beginning).unwrap();
+            // Open until the thread is joined.
+            stream
+        });
+        let error = impatient(&url).get(url.as_str()).unwrap_err();
+        assert!(matches!(error, ureq::Error::Timeout(_)), "{error}");
+        drop(server.join());
+    }
 
     #[test]
     fn a_rolling_key_is_the_decoded_parameter() {

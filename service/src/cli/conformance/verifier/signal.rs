@@ -1,6 +1,8 @@
 //! How an answer shows that the verifier accepts a code: any difference between the answers to right
 //! and to wrong codes that does not follow from the code itself.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 use url::Url;
 
@@ -74,6 +76,28 @@ impl Seen {
     }
 }
 
+/// The members of a body, by their paths.
+struct Members(HashMap<String, Value>);
+
+impl From<&Seen> for Members {
+    fn from(seen: &Seen) -> Self {
+        Self(seen.members().into_iter().collect())
+    }
+}
+
+/// The different words of a body.
+struct Words(HashSet<String>);
+
+impl From<&Seen> for Words {
+    fn from(seen: &Seen) -> Self {
+        Self(seen.words().into_iter().collect())
+    }
+}
+
+fn read<'a, T: From<&'a Seen>>(answers: &'a [Seen]) -> Vec<T> {
+    answers.iter().map(T::from).collect()
+}
+
 /// Whether a text can be a value of the code.
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -98,18 +122,40 @@ impl Signal {
         let first = right.first()?;
         let mut candidates = vec![Self::Verified, Self::Status(first.status)];
         candidates.extend(first.place().map(Self::Target));
+        let differs = |signal: &Self| {
+            right.iter().all(|seen| signal.accepts(seen))
+                && !wrong.iter().any(|seen| signal.accepts(seen))
+        };
+        let found = candidates.into_iter().find(differs);
+        let found = found.or_else(|| Self::member(first, right, wrong));
+        found.or_else(|| Self::word(first, right, wrong))
+    }
+
+    /// A member of JSON bodies that shows a verdict.
+    fn member(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
+        // Each body is read once, because it can have thousands of members, or of words.
+        let (right, wrong): (Vec<Members>, Vec<Members>) = (read(right), read(wrong));
         // A truth value says more than a text, which could be the name of the mode.
         let (truths, texts): (Vec<_>, Vec<_>) = first
             .members()
             .into_iter()
             .partition(|(_, value)| value.is_boolean());
-        let members = truths.into_iter().chain(texts);
-        candidates.extend(members.map(|(path, value)| Self::Member(path, value)));
-        candidates.extend(first.words().into_iter().map(Self::Word));
-        candidates.into_iter().find(|signal| {
-            right.iter().all(|seen| signal.accepts(seen))
-                && !wrong.iter().any(|seen| signal.accepts(seen))
-        })
+        let mut members = truths.into_iter().chain(texts);
+        let found = members.find(|(path, value)| {
+            let has = |members: &Members| members.0.get(path) == Some(value);
+            right.iter().all(has) && !wrong.iter().any(has)
+        });
+        found.map(|(path, value)| Self::Member(path, value))
+    }
+
+    /// A word of pages that shows a verdict.
+    fn word(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
+        let (right, wrong): (Vec<Words>, Vec<Words>) = (read(right), read(wrong));
+        let found = first.words().into_iter().find(|word| {
+            let has = |words: &Words| words.0.contains(word);
+            right.iter().all(has) && !wrong.iter().any(has)
+        });
+        found.map(Self::Word)
     }
 
     /// Whether an answer shows that the code is accepted.
@@ -192,6 +238,19 @@ mod tests {
             seen(200, "<p>Genuine, tap 62</p>"),
         ];
         let found = Signal::find(&right, &[seen(200, "<p>Fake, tap 63</p>")]);
+        assert_eq!(found, Some(Signal::Word("genuine".to_owned())));
+    }
+
+    /// If each word were searched in each page, this would take hours.
+    #[test]
+    fn pages_of_many_words_are_compared_at_once() {
+        let words: Vec<String> = (0..50_000).map(|number| format!("word{number}")).collect();
+        let page = words.join(" ");
+        let right = [seen(200, &page), seen(200, &page)];
+        let wrong = [seen(200, &page)];
+        assert_eq!(Signal::find(&right, &wrong), None);
+        let right = [seen(200, &format!("{page} genuine"))];
+        let found = Signal::find(&right, &wrong);
         assert_eq!(found, Some(Signal::Word("genuine".to_owned())));
     }
 
