@@ -140,10 +140,7 @@ async fn tear_everywhere(
                 let seen = chip.read_url();
                 let whole = seen.ends_with(&tag.path());
                 // A page that was written in part has no message that a phone understands.
-                assert!(
-                    seen.is_empty() || whole || seen == "?",
-                    "{tear:?}: {seen}"
-                );
+                assert!(seen.is_empty() || whole || seen == "?", "{tear:?}: {seen}");
                 let turn = lay(service, &mut chip, wish).await;
                 assert_eq!(turn["state"], "verified", "{tear:?}: {turn}");
             }
