@@ -3,8 +3,8 @@
 
 /** Words become smaller in steps of this share of their size. */
 const STEP = 0.04;
-/** Smaller words are not readable from the reader, a metre away. */
-const SMALLEST = 0.36;
+/** At this size the longest texts that the settings allow fit on a high display. */
+const SMALLEST = 0.3;
 
 /** Sets `--fit`, the scale of the words in a box; an attachment. */
 export function fit(box: HTMLElement): () => void {
