@@ -168,7 +168,8 @@ group("Kiosk", {
       const sheet = page.getByRole("group", { name: "Language" });
       await sheet.waitFor();
       await page.mouse.click(300, page.viewportSize().height - 40);
-      await sheet.waitFor({ state: "detached" });
+      // It closes by itself only after twenty seconds.
+      await sheet.waitFor({ state: "detached", timeout: 5_000 });
       await page.getByRole("button", { name: "English" }).click();
       await sheet.getByRole("button", { name: "Deutsch" }).click();
       await page.locator("main[lang=de]").waitFor();
