@@ -199,8 +199,14 @@ impl Kiosk {
         }
     }
 
-    fn stop(&self) {
-        drop(lock(&self.running).take());
+    /// Ends the visits, and returns when nothing of them changes the state any more.
+    async fn stop(&self) {
+        let running = lock(&self.running).take();
+        if let Some(mut running) = running {
+            running.attending.abort();
+            // It ends because it was aborted, which is an error.
+            let _ = (&mut running.attending).await;
+        }
         self.view.send_replace(View::default());
         *lock(&self.heartbeat) = Heartbeat::default();
     }
@@ -303,10 +309,10 @@ pub(crate) fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
 
 /// Leaves the kiosk: ends the program on an exhibit's computer, or shows the owner's window in place
 /// of the kiosk.
-fn leave(app: &AppHandle) -> tauri::Result<()> {
+async fn leave(app: &AppHandle) -> tauri::Result<()> {
     let kiosk = Arc::clone(&app.state::<SharedKiosk>());
     let shell = Arc::clone(&app.state::<Arc<Shell>>());
-    kiosk.stop();
+    kiosk.stop().await;
     shell.report_kiosk(None);
     if kiosk.is_exhibit && shell.kiosk().chosen.leaves_to == LeavesTo::Quit {
         tracing::info!("the kiosk was left, and the program ends");

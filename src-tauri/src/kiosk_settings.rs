@@ -5,6 +5,7 @@ pub(crate) mod host;
 pub(crate) mod language;
 mod pin_hash;
 mod store;
+pub(crate) mod whole_file;
 
 use serde::{Deserialize, Serialize};
 use tapdesk_service::field_error::FieldError;

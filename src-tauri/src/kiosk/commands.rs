@@ -172,7 +172,9 @@ pub(crate) async fn kiosk_unlock(
         });
     }
     lock(&kiosk.tries).was_right();
-    super::leave(&app).map_err(|error| error.to_string())?;
+    super::leave(&app)
+        .await
+        .map_err(|error| error.to_string())?;
     Ok(Unlocked::Right)
 }
 
@@ -229,7 +231,7 @@ pub(crate) async fn kiosk_choose(
     if chosen.autostart != shell.kiosk().chosen.autostart {
         autostart::set(chosen.autostart).map_err(|why| FieldError::of("autostart", why))?;
     }
-    shell.choose_kiosk(|kiosk| kiosk.chosen = chosen.clone());
+    shell.choose_kiosk(|kiosk| kiosk.chosen = chosen.clone())?;
     Ok(chosen)
 }
 
@@ -239,7 +241,7 @@ pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result
     let hash = tokio::task::spawn_blocking(move || PinHash::of(&pin, &OsEntropy)).await;
     let hash = hash.map_err(|error| error.to_string())?;
     let hash = hash.map_err(|why| FieldError::of("pin", why))?;
-    shell.choose_kiosk(|kiosk| kiosk.pin = Some(hash));
+    shell.choose_kiosk(|kiosk| kiosk.pin = Some(hash))?;
     Ok(())
 }
 
@@ -253,8 +255,9 @@ pub(crate) async fn kiosk_add_picture(
     let bytes = raw(&request)?;
     let count = shell.kiosk().pictures.len();
     let name = pictures::add(&kiosk.folders.kiosk, bytes, count, &OsEntropy)?;
-    shell.choose_kiosk(|kiosk| kiosk.pictures.push(name));
-    Ok(())
+    let stored = shell.choose_kiosk(|kiosk| kiosk.pictures.push(name.clone()));
+    // A file that no settings name would stay for ever.
+    stored.inspect_err(|_| pictures::remove(&kiosk.folders.kiosk, &name))
 }
 
 /// Removes a picture of the attract page.
@@ -263,8 +266,8 @@ pub(crate) async fn kiosk_remove_picture(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
     name: String,
-) -> Result<(), ()> {
-    shell.choose_kiosk(|kiosk| kiosk.pictures.retain(|known| *known != name));
+) -> Result<(), String> {
+    shell.choose_kiosk(|kiosk| kiosk.pictures.retain(|known| *known != name))?;
     pictures::remove(&kiosk.folders.kiosk, &name);
     Ok(())
 }
@@ -277,12 +280,15 @@ pub(crate) async fn kiosk_set_logo(
     request: tauri::ipc::Request<'_>,
 ) -> Result<(), String> {
     let name = pictures::add_logo(&kiosk.folders.kiosk, raw(&request)?, &OsEntropy)?;
-    let before = shell.kiosk().logo;
-    shell.choose_kiosk(|kiosk| kiosk.logo = Some(name));
-    if let Some(before) = before {
-        pictures::remove(&kiosk.folders.kiosk, &before);
+    let mut unused = None;
+    let stored = shell.choose_kiosk(|kiosk| unused = kiosk.logo.replace(name.clone()));
+    if stored.is_err() {
+        unused = Some(name);
     }
-    Ok(())
+    if let Some(unused) = unused {
+        pictures::remove(&kiosk.folders.kiosk, &unused);
+    }
+    stored
 }
 
 /// Removes the owner's logo.
@@ -290,10 +296,11 @@ pub(crate) async fn kiosk_set_logo(
 pub(crate) async fn kiosk_remove_logo(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
-) -> Result<(), ()> {
-    if let Some(name) = shell.kiosk().logo {
-        shell.choose_kiosk(|kiosk| kiosk.logo = None);
-        pictures::remove(&kiosk.folders.kiosk, &name);
+) -> Result<(), String> {
+    let mut unused = None;
+    shell.choose_kiosk(|kiosk| unused = kiosk.logo.take())?;
+    if let Some(unused) = unused {
+        pictures::remove(&kiosk.folders.kiosk, &unused);
     }
     Ok(())
 }

@@ -51,14 +51,15 @@ pub(super) fn show(
         colour: settings.chosen.colour.clone(),
         failed_seconds: 0,
     };
+    window::open(app, &settings.chosen)
+        .and_then(|window| screen::set_up(&window, events.clone()))
+        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
+    // The owner's window keeps its readers if the kiosk's does not open.
     let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
         readers.board().judge(false);
         readers.board().be_quiet(true);
         readers.board().watch()
     });
-    window::open(app, &settings.chosen)
-        .and_then(|window| screen::set_up(&window, events.clone()))
-        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
     tray::hide(app);
     if let Some(owner) = app.get_webview_window(MAIN) {
         // No page of the administration may stay open behind the kiosk.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tapdesk_service::clock::{Millis, Timestamp};
 
+use crate::kiosk_settings::whole_file;
+
 /// Wrong tries before the first wait.
 const FREE: u32 = 3;
 /// The wait after the next wrong try. It doubles with each.
@@ -73,8 +75,7 @@ impl Tries {
     /// Stores the tries. A write error is only logged, so that the owner can still enter the PIN.
     fn keep(&self) {
         let text = serde_json::to_string(&self.counted).unwrap_or_default();
-        let folder = self.file.parent().unwrap_or(Path::new("."));
-        if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&self.file, text)) {
+        if let Err(error) = whole_file::write(&self.file, text.as_bytes()) {
             tracing::warn!("{} cannot be written: {error}", self.file.display());
         }
     }
@@ -117,6 +118,22 @@ mod tests {
         assert_eq!(tries.begin(now), Err(5));
         tries.was_right();
         assert_eq!(Tries::load(folder.path()).begin(now), Ok(()));
+    }
+
+    #[test]
+    fn tries_are_counted_in_the_file_of_another_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tries.json");
+        fs::write(&file, "{}").unwrap();
+        let mut permissions = fs::metadata(&file).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&file, permissions).unwrap();
+        let now = Timestamp::from_millis(1_000_000);
+        for _ in 0..3 {
+            Tries::load(folder.path()).begin(now).unwrap();
+        }
+        assert_eq!(Tries::load(folder.path()).begin(now), Err(5));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

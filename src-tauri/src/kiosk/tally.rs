@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tapdesk_service::clock::{Millis, Timestamp};
 
+use crate::kiosk_settings::whole_file;
+
 /// Length of a day in milliseconds. Days are in UTC, as in the statistics.
 const DAY_MILLIS: i64 = Millis::days(1).get();
 
@@ -86,8 +88,7 @@ impl Tally {
         self.today(now);
         count(&mut self.stored.day);
         let text = serde_json::to_string(&self.stored).unwrap_or_default();
-        let folder = self.file.parent().unwrap_or(Path::new("."));
-        if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&self.file, text)) {
+        if let Err(error) = whole_file::write(&self.file, text.as_bytes()) {
             tracing::warn!("{} cannot be written: {error}", self.file.display());
         }
     }

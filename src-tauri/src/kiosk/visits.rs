@@ -10,7 +10,7 @@ use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::id::GroupId;
 use tapdesk_service::kiosk::KioskState;
 use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use url::Url;
 
 use super::allowed_hosts::AllowedHosts;
@@ -39,6 +39,13 @@ pub(super) struct FirstPage {
     /// The colour behind the page until it is drawn, as `#rrggbb`; `None` for Tapdesk's own.
     pub colour: Option<String>,
 }
+
+/// Seconds within which the page of a visit opens, if the owner's time for a visit is not shorter: a
+/// server that does not answer must not hold the verdict on the screen.
+const OPENING_SECONDS: u16 = 15;
+/// How long the check of a tag may take. Until then no event is handled, not even the end of the
+/// visit before.
+const CHECK_TIME: Duration = Duration::from_secs(8);
 
 /// The place where visits are shown; a trait, so that tests need no window.
 pub(super) trait Display: Send + 'static {
@@ -81,6 +88,8 @@ impl<D: Display> Visits<D> {
     ) {
         let mut seconds = interval(Duration::from_secs(1));
         seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // A page that never calls is loaded again, too.
+        lock(&self.kiosk.heartbeat).loads();
         self.kiosk.view.send_modify(|view| view.has_service = true);
         // A tag that was on the reader before the kiosk was shown is no visitor's tap.
         let mut seen = None;
@@ -110,7 +119,9 @@ impl<D: Display> Visits<D> {
     async fn placed(&self, read: Result<&Reading, Notice>) {
         self.kiosk.view.send_modify(|view| view.is_reading = true);
         let page = match read {
-            Ok(reading) => self.page_of(reading).await,
+            Ok(reading) => timeout(CHECK_TIME, self.page_of(reading))
+                .await
+                .unwrap_or(Err(Notice::Failed)),
             Err(notice) => Err(notice),
         };
         let (visit, notice) = match page {
@@ -118,7 +129,7 @@ impl<D: Display> Visits<D> {
                 self.display.begin(self.first_page(url));
                 lock(&self.kiosk.tally).visited(SystemClock::start().now());
                 let visit = Visit {
-                    seconds_left: self.idle_seconds,
+                    seconds_left: self.idle_seconds.min(OPENING_SECONDS),
                     verified,
                     is_open: false,
                 };
@@ -183,7 +194,8 @@ impl<D: Display> Visits<D> {
         let visiting = self.kiosk.view.borrow().visit.is_some();
         match event {
             Event::Input => self.kiosk.view.send_modify(|view| {
-                if let Some(visit) = &mut view.visit {
+                // Until the page opens, there is nothing that the visitor could use.
+                if let Some(visit) = view.visit.as_mut().filter(|visit| visit.is_open) {
                     visit.seconds_left = self.idle_seconds;
                     // The visitor has read the message by now.
                     view.notice = None;
@@ -192,6 +204,7 @@ impl<D: Display> Visits<D> {
             Event::PageShown if visiting => self.kiosk.view.send_modify(|view| {
                 if let Some(visit) = &mut view.visit {
                     visit.is_open = true;
+                    visit.seconds_left = self.idle_seconds;
                 }
             }),
             Event::Done if visiting => {
@@ -282,15 +295,12 @@ impl<D: Display> Visits<D> {
     }
 
     fn count_down(&self) {
-        let is_over = self
-            .kiosk
-            .view
-            .borrow()
-            .visit
-            .map(|visit| visit.seconds_left <= 1);
-        match is_over {
-            Some(true) => self.finish(None),
-            Some(false) => self.kiosk.view.send_modify(|view| {
+        let visit = self.kiosk.view.borrow().visit;
+        match visit {
+            Some(visit) if visit.seconds_left <= 1 && visit.is_open => self.finish(None),
+            // Its page did not open in time.
+            Some(visit) if visit.seconds_left <= 1 => self.give_up(Notice::Failed),
+            Some(_) => self.kiosk.view.send_modify(|view| {
                 if let Some(visit) = &mut view.visit {
                     visit.seconds_left -= 1;
                 }

@@ -69,20 +69,30 @@ impl Shell {
         Err(refused.to_string())
     }
 
-    /// The owner's choices for the kiosk.
+    /// The owner's choices for the kiosk, as they are stored now: another user of the machine can
+    /// change them, too. If they cannot be read, the last ones stay in force.
     pub fn kiosk(&self) -> KioskSettings {
-        self.kiosk_settings().clone()
+        let mut settings = self.kiosk_settings();
+        if let Some(stored) = KioskSettings::stored(&self.folders.kiosk) {
+            *settings = stored;
+        }
+        settings.clone()
     }
 
-    /// Changes the owner's choices for the kiosk. They apply even if they could not be stored; the
-    /// error is logged.
-    pub fn choose_kiosk(&self, choice: impl FnOnce(&mut KioskSettings)) {
+    /// Changes the owner's choices for the kiosk. They apply only if they can be stored. An `Err` is
+    /// a sentence for people.
+    pub fn choose_kiosk(&self, choice: impl FnOnce(&mut KioskSettings)) -> Result<(), String> {
         let mut settings = self.kiosk_settings();
-        choice(&mut settings);
-        if let Err(error) = settings.save(&self.folders.kiosk) {
-            let folder = self.folders.kiosk.display();
-            tracing::warn!("the kiosk's settings cannot be written to {folder}: {error}");
-        }
+        let folder = &self.folders.kiosk;
+        let changed = KioskSettings::change(folder, &settings, choice).map_err(|error| {
+            format!(
+                "Nothing was changed, because {} cannot be written: {error}. Let the user of the \
+                 desktop write to this folder, and try again.",
+                folder.display()
+            )
+        })?;
+        *settings = changed;
+        Ok(())
     }
 
     fn kiosk_settings(&self) -> MutexGuard<'_, KioskSettings> {

@@ -53,6 +53,21 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
   "not-verified": { attract: own, view: { ...view, has_tag: true, visit: { ...opening, verified: false } } },
   read: { attract, view: { ...view, has_tag: true, visit: opening } },
   goodbye: { attract: own, view: { ...view, has_tag: true }, moment: { goodbye: true, left: false } },
+  // As much as the settings allow, and a message below it.
+  long: {
+    attract: {
+      ...own,
+      heading:
+        "Willkommen in der Donaudampfschifffahrtsgesellschaftskapitänsmützenausstellung des Weltkulturerbes Wachau an der Donau".padEnd(
+          120,
+          "!",
+        ),
+      text: "Legen Sie Ihren Anhänger auf das Lesegerät, um die Geschichte Ihrer Flasche zu sehen. ".repeat(5).slice(0, 400),
+      name: "Weingut Lindenhof am Donauufer GmbH & Co",
+      languages: ["de", "en", "pt", "nl"],
+    },
+    view: { ...view, notice: "unread" },
+  },
   lift: { attract: own, view: { ...view, has_tag: true }, moment: { goodbye: false, left: true } },
   "no-reader": { attract, view: { ...view, has_reader: false } },
   "no-service": { attract: own, view: { ...view, has_service: false } },

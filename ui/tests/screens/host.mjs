@@ -42,7 +42,7 @@ export const refuseForm = (page, command, detail, errors) =>
 
 /** Lets every document of `page` from now on find a desktop around it: its answers to commands, its readers, and the service it is connected to. */
 export const desktopHost = (page, given) =>
-  page.addInitScript(({ answers, readers = [], remote = null, phones = true, lan = ["http://192.0.2.7:8787"] }) => {
+  page.addInitScript(({ answers, view = {}, readers = [], remote = null, phones = true, lan = ["http://192.0.2.7:8787"] }) => {
     const callbacks = [];
     const host = {
       tried: [],
@@ -85,6 +85,8 @@ export const desktopHost = (page, given) =>
       const tell = (message) => callbacks[channel.id]({ index: told++, message });
       if (command === "kiosk_watch") {
         host.show = tell;
+        // As in the desktop, the page is there before the answer is.
+        await null;
         host.show({
           visit: null,
           notice: null,
@@ -95,6 +97,7 @@ export const desktopHost = (page, given) =>
           tags: 0,
           asked: 0,
           problem: null,
+          ...view,
         });
       }
       if (command === "watch_shell") {
@@ -139,7 +142,7 @@ export const desktopHost = (page, given) =>
     };
   }, given);
 
-export const kioskHost = (page) => desktopHost(page, { answers: kiosk });
+export const kioskHost = (page, view = {}) => desktopHost(page, { answers: kiosk, view });
 
 /** The same on a system that has no kiosk. */
 export const noKioskHost = (page, why_not) =>

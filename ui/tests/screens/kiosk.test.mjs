@@ -71,6 +71,7 @@ group("Kiosk", {
     "the owner's logo": example("logo", "Place your tag here"),
     "in the owner's colours": example("own", "Winery Lindenhof"),
     "in bright colours": example("bright", "Lemon & Co."),
+    "the owner's longest words": example("long", "Willkommen"),
     "a visit's strip in the owner's colours": example("own-visit", "This page closes in 9 seconds"),
     "on a bright picture": example("picture", "Place your tag here"),
     "a visit's strip": example("visit", "This page closes in 9 seconds"),
@@ -125,6 +126,74 @@ group("Kiosk", {
         }
         assert.equal(new Set(places).size, 1, places.join(" "));
       }
+    },
+    "keeps the owner's longest words and a message below them on both displays": async (page, { ui }) => {
+      for (const size of [
+        { width: 1920, height: 1080 },
+        { width: 1080, height: 1920 },
+      ]) {
+        await page.setViewportSize(size);
+        await example("long", "Willkommen")(page, { ui });
+        const parts = await page.evaluate(() =>
+          [...document.querySelectorAll("header p, header [role=group], main h1, .words p, main figure")].map((one) => {
+            const { left, top, right, bottom } = one.getBoundingClientRect();
+            return {
+              text: one.textContent.trim().slice(0, 20),
+              left,
+              top,
+              right,
+              bottom,
+              size: parseFloat(getComputedStyle(one).fontSize),
+            };
+          }),
+        );
+        const display = `${size.width}x${size.height}`;
+        assert.equal(parts.length, 6, display);
+        for (const [number, one] of parts.entries()) {
+          const inside = one.left >= 0 && one.top >= 0 && one.right <= size.width && one.bottom <= size.height;
+          assert.ok(inside, `${one.text} on ${display}`);
+          for (const other of parts.slice(number + 1)) {
+            const over = Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1;
+            const covers = over && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
+            assert.ok(!covers, `${one.text} and ${other.text} on ${display}`);
+          }
+        }
+        // The message is for this visitor, so it stays larger than the owner's text.
+        assert.ok(parts[4].size >= 36, `${parts[4].size} on ${display}`);
+      }
+    },
+    "closes its languages when a visitor touches elsewhere": async (page, { ui }) => {
+      await page.goto(`${ui.url}kiosk.html?example=attract`);
+      await page.getByRole("button", { name: "English" }).click();
+      const sheet = page.getByRole("group", { name: "Language" });
+      await sheet.waitFor();
+      await page.mouse.click(300, page.viewportSize().height - 40);
+      // It closes by itself only after twenty seconds.
+      await sheet.waitFor({ state: "detached", timeout: 5_000 });
+      await page.getByRole("button", { name: "English" }).click();
+      await sheet.getByRole("button", { name: "Deutsch" }).click();
+      await page.locator("main[lang=de]").waitFor();
+    },
+    "is loaded again without a sign of the visits before": async (page, { ui }) => {
+      // Of today's visitors, 57 placed a tag, and the owner asked for the PIN twice.
+      await kioskHost(page, { tags: 57, asked: 2 });
+      await page.goto(`${ui.url}kiosk.html`);
+      await page.getByText("Place your tag here").waitFor();
+      await page.waitForFunction(() => globalThis.host.beats > 0);
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      await shows(page, { tags: 57, asked: 3 });
+      await page.getByRole("dialog", { name: "PIN" }).waitFor();
+    },
+    "does not thank the visitor before for a tag that cannot be read": async (page, world) => {
+      await waiting(page, world);
+      await shows(page, { tags: 1, visit: open });
+      await page.getByRole("button", { name: "Done" }).waitFor();
+      await shows(page, { tags: 1 });
+      await page.getByRole("heading", { name: "Thank you for your visit." }).waitFor();
+      // The moment of reading was too short to be seen.
+      await shows(page, { tags: 2, has_tag: true, notice: "unread" });
+      await page.getByText("The tag could not be read.").waitFor();
+      await page.getByRole("heading", { name: "Place your tag here" }).waitFor({ timeout: 2_000 });
     },
     "leads a visitor from the tag to the verdict, the page and the thanks, and leaves no trace": async (page, world) => {
       await waiting(page, world);

@@ -166,3 +166,34 @@ async fn a_visit_opens_in_the_language_that_the_visitor_chose() {
     let languages = lock(&display.0.languages).clone();
     assert_eq!(languages, [None, Some("ja".to_owned())]);
 }
+
+#[tokio::test]
+async fn a_page_that_does_not_open_ends_its_visit_with_a_notice() {
+    let display = Recorder::default();
+    let (mut visits, _home) = visits(display.clone());
+    visits.idle_seconds = 3_600;
+    visits.placed(Ok(&reading())).await;
+    for _ in 1..OPENING_SECONDS {
+        visits.second_passed();
+        // The verdict leaves nothing to touch, so input does not prolong it.
+        visits.happened(Event::Input);
+    }
+    assert!(visits.kiosk.view.borrow().visit.is_some());
+    visits.second_passed();
+    let view = visits.kiosk.view.borrow().clone();
+    assert_eq!((view.visit, view.notice), (None, Some(Notice::Failed)));
+    assert_eq!(display.0.pages.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_opens_late_gets_the_whole_time_of_a_visit() {
+    let (mut visits, _home) = visits(Recorder::default());
+    visits.idle_seconds = 60;
+    visits.placed(Ok(&reading())).await;
+    for _ in 0..10 {
+        visits.second_passed();
+    }
+    visits.happened(Event::PageShown);
+    let visit = visits.kiosk.view.borrow().visit;
+    assert_eq!(visit.map(|visit| visit.seconds_left), Some(60));
+}
