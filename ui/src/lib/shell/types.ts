@@ -393,7 +393,7 @@ failed: number, };
  */
 export type KioskMissingFont = {
 /**
- * The language's code.
+ * The code of the language, as in BCP 47.
  */
 language: string,
 /**

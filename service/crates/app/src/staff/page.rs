@@ -52,7 +52,7 @@ impl Said<'_> {
     }
 }
 
-/// What a page shows besides its tap.
+/// The parts of a staff page that a form can fill again, besides its tap.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shown<'a> {
     /// The message at the top.
