@@ -6,7 +6,6 @@
 
 mod audit;
 mod backup;
-mod checkpoint;
 mod connection;
 mod epochs;
 mod erased;

@@ -13,8 +13,7 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"TAPD");
 /// Versions before this one can lose committed WAL writes.
 pub(super) const SQLITE_AT_LEAST: i32 = 3_051_003;
 
-/// Pages in the log before SQLite moves them to the database by itself, on connections without a
-/// [checkpointer](super::checkpoint).
+/// Pages in the WAL before the writer moves them to the database.
 const CHECKPOINT_PAGES: i64 = 4_000;
 
 /// How long a connection waits for another one's lock.
@@ -48,21 +47,6 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
         )));
     }
     Ok(connection)
-}
-
-/// Opens the connection that only moves pages from the log to the database.
-pub(super) fn checkpointer(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    set_up(&connection)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    Ok(connection)
-}
-
-/// Moves the pages of the log to the database that no reader needs in it, and returns how many of
-/// its pages are there now. It waits for nobody, and nobody waits for it.
-pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))
 }
 
 /// Moves the content of the log to the database and truncates the log, which still contains the

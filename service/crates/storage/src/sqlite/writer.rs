@@ -19,7 +19,6 @@ use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::checkpoint::Checkpointer;
 use super::connection;
 use super::epochs::{Changed, Epochs};
 use super::fold::{Folded, Folding, Slice};
@@ -149,7 +148,6 @@ impl Writer {
         let metrics = StorageMetrics::default();
         let crowded = Arc::new(AtomicBool::new(false));
         let turn = Turn {
-            checkpointer: Checkpointer::start(&connection),
             connection,
             clock,
             events,
@@ -298,8 +296,6 @@ impl Writer {
         let emptied = tokio::task::spawn_blocking(move || {
             let turn = lock(&turn);
             let turn = turn.as_ref().ok_or_else(closed)?;
-            // SQLite does not wait for another checkpoint.
-            let _paused = turn.checkpointer.pause();
             Ok(connection::empty_log(&turn.connection)?)
         });
         let emptied = emptied.await;

@@ -10,7 +10,6 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{broadcast, mpsc};
 
-use super::super::checkpoint::Checkpointer;
 use super::super::epochs::Epochs;
 use super::super::fold::{Changes, Folded, Folding, Slice};
 use super::{Command, Effects, Write, lock};
@@ -30,8 +29,6 @@ const FOLD_PAUSE: Duration = Duration::from_secs(1);
 
 /// Everything that writing needs.
 pub(super) struct Turn {
-    /// Ends before the writer's connection is closed.
-    pub(super) checkpointer: Checkpointer,
     pub(super) connection: Connection,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) events: broadcast::Sender<SharedEvent>,
@@ -61,7 +58,6 @@ pub(super) fn drain(turn: &Mutex<Option<Turn>>, mut commands: mpsc::Receiver<Box
         let commands = group.len();
         turn.take(&mut group);
         turn.fold(commands);
-        turn.checkpointer.after_commit(&turn.connection);
         folds = turn.goes_on();
     }
 }
@@ -125,11 +121,10 @@ impl Turn {
 
     /// Commits the command of a caller on the caller's own thread.
     pub(super) fn alone<T>(
-        &mut self,
+        &self,
         op: &impl Fn(&mut Write<'_>) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
         let done = self.commit_all(1, op);
-        self.checkpointer.after_commit(&self.connection);
         done.inspect_err(|error| self.metrics.failed(error))
     }
 
