@@ -27,7 +27,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// A new folder.
+    /// Makes a folder that belongs to this process.
     pub(super) fn new() -> Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX);
@@ -52,7 +52,7 @@ impl Folder {
         std::thread::spawn(move || leftovers(&place));
     }
 
-    /// Removes the folder.
+    /// Removes the folder and everything in it.
     pub(super) fn close(self) -> Result<()> {
         let Self { directory, lock } = self;
         let closed = directory.close();
