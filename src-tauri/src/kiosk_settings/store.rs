@@ -20,7 +20,7 @@ enum Stored {
     Unreadable,
     /// The file cannot be parsed.
     Damaged,
-    /// The settings.
+    /// The settings that the file has now.
     Known(Box<KioskSettings>),
 }
 
