@@ -11,6 +11,7 @@
 //! | `network` | a network between the nodes and their database, which can be cut |
 
 pub(crate) mod balancer;
+mod caches;
 pub(crate) mod load;
 mod network;
 mod nodes;
