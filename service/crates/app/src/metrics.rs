@@ -1,6 +1,8 @@
 //! Metrics for operators. Labels are routes, methods, statuses and reasons: never a value that a
 //! client chooses.
 
+mod kiosk;
+
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -15,6 +17,7 @@ use domain::clock::Timestamp;
 use storage::{Backlog, BackupResult, NotificationBacklog, Queue, StorageMetrics, Swept};
 
 use crate::kiosk::KioskState;
+use kiosk::KioskMetrics;
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
 /// (docs/explanation/speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
@@ -42,9 +45,7 @@ pub struct Metrics {
     backup_at: Gauge,
     certificate_expiry: Gauge,
     certificate_failures: Counter,
-    kiosk_screen: Gauge,
-    kiosk_reader: Gauge,
-    kiosk_last_visit: Gauge,
+    kiosk: KioskMetrics,
     webhook_failures: Counter,
     webhooks_given_up: Counter,
     webhooks_waiting: Gauge,
@@ -128,9 +129,7 @@ impl Metrics {
             backup_at: Gauge::default(),
             certificate_expiry: Gauge::default(),
             certificate_failures: Counter::default(),
-            kiosk_screen: Gauge::default(),
-            kiosk_reader: Gauge::default(),
-            kiosk_last_visit: Gauge::default(),
+            kiosk: KioskMetrics::default(),
             webhook_failures: Counter::default(),
             webhooks_given_up: Counter::default(),
             webhooks_waiting: Gauge::default(),
@@ -149,7 +148,7 @@ impl Metrics {
         metrics.register_work();
         metrics.register_backups();
         metrics.register_certificates();
-        metrics.register_kiosk();
+        metrics.kiosk.register(&mut metrics.registry);
         metrics.register_webhooks();
         metrics.register_notifications();
         storage.register(&mut metrics.registry);
@@ -291,26 +290,6 @@ impl Metrics {
         );
     }
 
-    fn register_kiosk(&mut self) {
-        let registry = &mut self.registry;
-        registry.register(
-            "kiosk_screen",
-            "1 if the screen of the kiosk in this process works, 0 if it does not or no kiosk is shown",
-            self.kiosk_screen.clone(),
-        );
-        registry.register(
-            "kiosk_reader",
-            "1 if the kiosk in this process has a reader, 0 if it has none or no kiosk is shown",
-            self.kiosk_reader.clone(),
-        );
-        registry.register_with_unit(
-            "kiosk_last_visit",
-            "When the last visit of the kiosk began, since the Unix epoch; 0 before the first one",
-            Unit::Seconds,
-            self.kiosk_last_visit.clone(),
-        );
-    }
-
     fn register_webhooks(&mut self) {
         let registry = &mut self.registry;
         registry.register(
@@ -413,13 +392,7 @@ impl Metrics {
     /// The state of the kiosk in this process; `None` if none is shown. The time of the last visit
     /// stays.
     pub(crate) fn kiosk(&self, state: Option<KioskState>) {
-        let has_screen = state.is_some_and(|state| state.has_screen);
-        let has_reader = state.is_some_and(|state| state.has_reader);
-        self.kiosk_screen.set(has_screen.into());
-        self.kiosk_reader.set(has_reader.into());
-        if let Some(at) = state.and_then(|state| state.last_visit_at) {
-            self.kiosk_last_visit.set(at.unix_seconds());
-        }
+        self.kiosk.set(state);
     }
 
     /// Counts a failed attempt to obtain a certificate.
