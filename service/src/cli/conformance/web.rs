@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -37,6 +38,15 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
+}
+
+/// Answers to `count` requests that are sent at the same time, each from a thread of its own.
+pub(super) fn at_once<T: Send>(count: usize, send: impl Fn() -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let requests: Vec<_> = (0..count).map(|_| scope.spawn(&send)).collect();
+        let answers = requests.into_iter();
+        answers.filter_map(|request| request.join().ok()).collect()
+    })
 }
 
 impl Web {
@@ -238,7 +248,7 @@ mod tests {
     #[test]
     fn a_body_without_an_end_is_no_answer() {
         let (listener, url) = listener();
-        let server = std::thread::spawn(move || {
+        let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let beginning = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx";
             stream.write_all(beginning).unwrap();

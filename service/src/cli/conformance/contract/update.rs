@@ -1,7 +1,5 @@
 //! The update call (specification 4.2 and 7).
 
-use std::thread;
-
 use serde_json::{Value, json};
 
 use super::payload::{is_nothing, with_key};
@@ -10,7 +8,7 @@ use super::tap::{NO_KEY, NO_TAP};
 use super::taps::Tap;
 use super::{Contract, UNKNOWN, encoded};
 use crate::cli::conformance::check::{Check, Judged, Verdict, failed, judged, not_checked};
-use crate::cli::conformance::web::Answer;
+use crate::cli::conformance::web::{Answer, at_once};
 
 /// The detail of the checks of an expired key without one.
 const NO_OLD_KEY: &str = "It needs an expired key: give --old-landing, the address of a page that a \
@@ -73,7 +71,7 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
         Check::new(
             "update-at-once",
             "decisions, rolling key: Two updates at once with one key",
-            at_once,
+            updates_at_once,
         ),
         Check::new(
             "tap-keys-differ",
@@ -213,7 +211,7 @@ fn once(service: &mut Contract) -> Judged {
     Ok(is_invalid(&second, "A consumed key"))
 }
 
-fn at_once(service: &mut Contract) -> Judged {
+fn updates_at_once(service: &mut Contract) -> Judged {
     let Some(tap) = service.fresh_tap()? else {
         return Ok(not_checked(NO_TAP));
     };
@@ -224,11 +222,7 @@ fn at_once(service: &mut Contract) -> Judged {
     let (web, url) = (&service.web, service.operation(super::UPDATE));
     let body = json!({"rolling_key": key, "data": data}).to_string();
     let send = || web.post(&url, &[("content-type", "application/json")], &body);
-    let answers: Vec<_> = thread::scope(|scope| {
-        let copies: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(send)).collect();
-        let answers = copies.into_iter().filter_map(|copy| copy.join().ok());
-        answers.collect()
-    });
+    let answers = at_once(AT_ONCE, send);
     let succeeded = answers
         .iter()
         .flatten()

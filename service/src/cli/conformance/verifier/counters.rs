@@ -1,7 +1,5 @@
 //! The read counter: a code is accepted once, and only after those before it.
 
-use std::thread;
-
 use tapdesk_service::inlay::template::Field;
 
 use super::Verifier;
@@ -9,6 +7,7 @@ use super::code::{self, COUNTER_END};
 use super::macs::inverted;
 use super::texts::lower;
 use crate::cli::conformance::check::{Check, Judged, Verdict, failed, judged, not_checked};
+use crate::cli::conformance::web::at_once;
 
 /// The chip raises its counter at each read, so a repeated one is a copy.
 const COUNTER: &str = "NT4H2421Gx 9.3.2, AN12196 section 3";
@@ -121,13 +120,7 @@ fn replay_at_once(verifier: &mut Verifier) -> Judged {
     let counter = verifier.fresh();
     let url = verifier.url(&verifier.code(counter));
     let subject = &*verifier;
-    let answers: Vec<_> = thread::scope(|scope| {
-        let copies: Vec<_> = (0..AT_ONCE)
-            .map(|_| scope.spawn(|| subject.accepts_url(&url)))
-            .collect();
-        let answers = copies.into_iter().filter_map(|copy| copy.join().ok());
-        answers.collect()
-    });
+    let answers = at_once(AT_ONCE, || subject.accepts_url(&url));
     let accepted = answers.iter().flatten().filter(|accepted| **accepted);
     let accepted = accepted.count();
     let bad = format!("{accepted} of {AT_ONCE} copies that arrive at once are accepted.");
