@@ -37,7 +37,7 @@ use inlay::template::host_name;
     params(("code" = String, Path, description = "The code of the pair URL")),
     responses(
         (status = OK, body = String, content_type = "text/html", description = "The page with the button, or the message that this phone is paired already"),
-        (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is nothing for this phone: the code was used or has expired, the cookie is not that of a staff phone, or no such tap exists")
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "The code was used, has expired, or never existed")
     )
 )]
 pub(crate) async fn ask(
@@ -59,7 +59,7 @@ pub(crate) async fn ask(
     responses(
         (status = OK, body = String, content_type = "text/html", description = "The phone is paired"),
         (status = FORBIDDEN, body = String, content_type = "text/html", description = "The request is not of the page's own button"),
-        (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is nothing for this phone: the code was used or has expired, the cookie is not that of a staff phone, or no such tap exists")
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "The code was used, has expired, or never existed")
     )
 )]
 pub(crate) async fn pair(

@@ -73,7 +73,7 @@ pub(crate) struct StaffForm {
     ),
     responses(
         (status = OK, body = String, content_type = "text/html", description = "The page"),
-        (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is nothing for this phone: the code was used or has expired, the cookie is not that of a staff phone, or no such tap exists")
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap")
     )
 )]
 pub(crate) async fn page(
@@ -97,7 +97,7 @@ pub(crate) async fn page(
         (status = SEE_OTHER, description = "The change is made; the page shows it"),
         (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The fields are of no form of the page"),
         (status = FORBIDDEN, body = String, content_type = "text/html", description = "The form is of another site, another phone or another tap, or has expired, or the phone lacks the scope"),
-        (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is nothing for this phone: the code was used or has expired, the cookie is not that of a staff phone, or no such tap exists"),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap"),
         (status = CONFLICT, body = String, content_type = "text/html", description = "The change does not fit the present state"),
         (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB"),
         (status = UNPROCESSABLE_ENTITY, body = String, content_type = "text/html", description = "A value is not valid")
