@@ -1,7 +1,7 @@
 // Examples of the page, for a browser.
 
 import type { Attract, View } from "./desktop";
-import type { Moment } from "./scene";
+import { atRest, type Moment } from "./scene";
 
 const attract: Attract = {
   heading: "Place your tag here",
@@ -23,17 +23,7 @@ const picture = svg(
 const logo = svg(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 48" width="120" height="48"><g fill="none" stroke="#fff" stroke-width="4"><circle cx="24" cy="24" r="20"/><path d="M24 12v24M14 20l10-8 10 8M60 10v28h20M92 10v28M92 24h20M112 10v28"/></g></svg>',
 );
-const view: View = {
-  visit: null,
-  notice: null,
-  has_reader: true,
-  has_service: true,
-  has_tag: false,
-  is_reading: false,
-  tags: 0,
-  asked: 0,
-  problem: null,
-};
+const view = atRest;
 const opening = { seconds_left: 60, verified: null, is_open: false };
 const visit = { ...opening, seconds_left: 9, is_open: true };
 const own = { ...attract, name: "Winery Lindenhof", colour: "#5c1030", languages: ["en", "de", "fr"] };

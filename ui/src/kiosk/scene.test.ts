@@ -1,19 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { View } from "./desktop";
-import { sceneOf, textsOf } from "./scene";
+import { atRest, sceneOf, textsOf } from "./scene";
 import { languages } from "./words";
 
-const view: View = {
-  visit: null,
-  notice: null,
-  has_reader: true,
-  has_service: true,
-  has_tag: false,
-  is_reading: false,
-  tags: 0,
-  asked: 0,
-  problem: null,
-};
+const view = atRest;
 const visit = { seconds_left: 60, verified: null, is_open: false };
 const now = { goodbye: false, left: false };
 

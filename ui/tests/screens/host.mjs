@@ -87,18 +87,7 @@ export const desktopHost = (page, given) =>
         host.show = tell;
         // As in the desktop, the page is there before the answer is.
         await null;
-        host.show({
-          visit: null,
-          notice: null,
-          has_reader: true,
-          has_service: true,
-          has_tag: false,
-          is_reading: false,
-          tags: 0,
-          asked: 0,
-          problem: null,
-          ...view,
-        });
+        host.show(view);
       }
       if (command === "watch_shell") {
         host.stands = tell;
@@ -142,7 +131,19 @@ export const desktopHost = (page, given) =>
     };
   }, given);
 
-export const kioskHost = (page, view = {}) => desktopHost(page, { answers: kiosk, view });
+/** The state of a kiosk that waits for a visitor. */
+export const atRest = {
+  visit: null,
+  notice: null,
+  has_reader: true,
+  has_service: true,
+  has_tag: false,
+  is_reading: false,
+  tags: 0,
+  asked: 0,
+  problem: null,
+};
+export const kioskHost = (page, view = {}) => desktopHost(page, { answers: kiosk, view: { ...atRest, ...view } });
 
 /** The same on a system that has no kiosk. */
 export const noKioskHost = (page, why_not) =>

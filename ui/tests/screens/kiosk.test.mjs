@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { kioskHost } from "./host.mjs";
+import { atRest, kioskHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const words = JSON.parse(await readFile(new URL("../../src/kiosk/words.json", import.meta.url), "utf8"));
@@ -14,18 +14,7 @@ const example =
   };
 
 /** The state of a kiosk that waits for a visitor, with these changes. */
-const view = (changes = {}) => ({
-  visit: null,
-  notice: null,
-  has_reader: true,
-  has_service: true,
-  has_tag: false,
-  is_reading: false,
-  tags: 0,
-  asked: 0,
-  problem: null,
-  ...changes,
-});
+const view = (changes = {}) => ({ ...atRest, ...changes });
 const shows = (page, changes) => page.evaluate((now) => globalThis.host.show(now), view(changes));
 /** A visit whose page is shown. */
 const open = { seconds_left: 60, verified: true, is_open: true };
