@@ -185,12 +185,14 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     if (rows > FARTHEST) notices.done(`Only the first ${count(FARTHEST)} rows were loaded again.`);
   }
 
-  /** Loads a followed list again. A failure is not repeated by itself: the list offers that. */
+  /** Loads a followed list again. One that was there to its end has further rows, too. */
   async #follow(): Promise<void> {
-    if (this.#asked === 0 || this.problem !== null || this.#items.length > FOLLOWED) return;
+    const rows = this.#items.length;
+    if (this.#asked === 0 || rows > FOLLOWED) return;
     // A response that is on its way may be from before the change.
-    if (this.loading) this.#again();
-    else await this.reload();
+    if (this.loading) return this.#again();
+    const wanted = this.more ? rows : rows + PAGE;
+    await this.load(this.#query as Partial<ParametersOf<P, "get">>, this.#counted, wanted);
   }
 
   /**
