@@ -3,7 +3,7 @@
 mod breaking;
 mod descriptions;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use reqwest::{Method, StatusCode};
@@ -51,6 +51,41 @@ fn every_reference_in_the_document_leads_somewhere() {
     }
     let document: Value = serde_json::from_str(&document()).expect("JSON");
     check(&document, &document);
+}
+
+/// A list that is a set accepts a repeated item, and drops it. A body for which the document forbids
+/// one would be refused by a strict client only.
+#[test]
+fn no_body_of_a_request_forbids_repeated_items() {
+    fn check(value: &Value, document: &Value, seen: &mut HashSet<String>) {
+        match value {
+            Value::Object(members) => {
+                assert!(
+                    members.get("uniqueItems") != Some(&json!(true)),
+                    "repeated items are accepted: {value}"
+                );
+                if let Some(Value::String(reference)) = members.get("$ref")
+                    && seen.insert(reference.clone())
+                {
+                    let target = document.pointer(reference.trim_start_matches('#'));
+                    check(target.expect("a schema"), document, seen);
+                }
+                members
+                    .values()
+                    .for_each(|member| check(member, document, seen));
+            }
+            Value::Array(items) => items.iter().for_each(|item| check(item, document, seen)),
+            _ => {}
+        }
+    }
+    let document: Value = serde_json::from_str(&document()).expect("JSON");
+    let mut seen = HashSet::new();
+    for operations in document["paths"].as_object().expect("paths").values() {
+        for operation in operations.as_object().expect("operations").values() {
+            check(&operation["requestBody"], &document, &mut seen);
+        }
+    }
+    assert!(seen.len() > 50, "bodies have schemas: {}", seen.len());
 }
 
 /// An inlined type with a description of its own would be a text and an object at once, which no

@@ -74,6 +74,7 @@ pub(crate) struct NewPhoneBody {
     scopes: BTreeSet<Scope>,
     /// Limits the phone to these groups and all below them. `null` for no limit.
     #[serde(default)]
+    #[schema(value_type = Option<Vec<GroupId>>)]
     group_ids: Option<BTreeSet<GroupId>>,
     /// Expiry of the phone. `null` for a phone that is valid until it is deleted; a token with an
     /// expiry cannot create such a phone.

@@ -53,10 +53,12 @@ pub(crate) struct NewToken {
     /// Limits the token to these experiences, their tags, and the taps that led to them. Nothing
     /// else exists for the token. `null` for no limit.
     #[serde(default)]
+    #[schema(value_type = Option<Vec<ExperienceId>>)]
     experience_ids: Option<BTreeSet<ExperienceId>>,
     /// Limits the token to these groups and all below them, their tags, and the taps of these. Such
     /// a token sees no experiences. Not together with `experience_ids`. `null` for no limit.
     #[serde(default)]
+    #[schema(value_type = Option<Vec<GroupId>>)]
     group_ids: Option<BTreeSet<GroupId>>,
     /// Expiry of the token. `null` for a token that is valid until it is deleted; a token with an
     /// expiry cannot create such a token.
