@@ -22,6 +22,7 @@ mod solving;
 mod tables;
 mod tamper;
 mod unlisted;
+mod written;
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -156,6 +156,22 @@ group("Webhooks", {
       assert.equal(await url.inputValue(), "https://shop:secret@example.com/hook");
       assert.equal(await page.locator(".notice").count(), 0);
     },
+    "follow what others change, also in an open form": async (page, { api }) => {
+      const url = nobody("shared");
+      const { id } = await api.post("/webhooks", { url, events: ["tap.verified"] });
+      await list(page);
+      await act(page, url, "Change…");
+      const typed = dialog(page).getByLabel("URL", { exact: true });
+      await typed.fill(nobody("typed"));
+      await api.patch(`/webhooks/${id}`, { events: ["tap.verified", "tag.updated"] });
+      const updates = dialog(page).getByRole("checkbox", { name: /^Updates/ });
+      await updates.and(page.locator(":checked")).waitFor();
+      assert.equal(await typed.inputValue(), nobody("typed"));
+      await dialog(page).getByRole("button", { name: "Save webhook" }).click();
+      await rowOf(page, nobody("typed")).getByText("Verified taps, Updates").waitFor({ state: "attached" });
+      await api.remove(`/webhooks/${id}`);
+      await rowOf(page, nobody("typed")).waitFor({ state: "detached" });
+    },
     "are deleted by name": async (page, { api }) => {
       const url = nobody("deleted");
       const { id } = await api.post("/webhooks", { url, events: ["tap.verified"] });

@@ -2,10 +2,10 @@
 //! client chooses.
 
 mod kiosk;
+mod labels;
 
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -18,6 +18,10 @@ use storage::{Backlog, BackupResult, NotificationBacklog, Queue, StorageMetrics,
 
 use crate::kiosk::KioskState;
 use kiosk::KioskMetrics;
+use labels::{
+    DerivationLabels, QueueLabels, RequestLabels, RowLabels, TapLabels, TimeLabels, UnlistedLabels,
+    known, outcome,
+};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
 /// (docs/explanation/speed.md), so the first bounds separate a good tap from a slow one; from 250 ms on a visitor
@@ -66,45 +70,6 @@ pub struct CacheMetrics {
     pub hits: Counter,
     /// Tags that were read from the database.
     pub misses: Counter,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    route: String,
-    method: &'static str,
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TimeLabels {
-    route: String,
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TapLabels {
-    reason: &'static str,
-    origin: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DerivationLabels {
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct UnlistedLabels {
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RowLabels {
-    kind: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct QueueLabels {
-    queue: &'static str,
 }
 
 impl Metrics {
@@ -488,29 +453,5 @@ impl Metrics {
         // Writing into a string does not fail.
         let _ = encode(&mut text, &self.registry);
         text
-    }
-}
-
-/// A method's name. Unknown methods share one label, so that clients cannot create labels.
-fn known(method: &str) -> &'static str {
-    match method {
-        "GET" => "GET",
-        "HEAD" => "HEAD",
-        "POST" => "POST",
-        "PUT" => "PUT",
-        "PATCH" => "PATCH",
-        "DELETE" => "DELETE",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
-    }
-}
-
-/// The outcome of a request. It has only three values instead of each status, because every value
-/// is a whole histogram for each route.
-fn outcome(status: u16) -> &'static str {
-    match status {
-        ..400 => "ok",
-        400..500 => "refused",
-        500.. => "failed",
     }
 }

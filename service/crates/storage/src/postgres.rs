@@ -39,7 +39,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::try_join_all;
-use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, Notify, broadcast, mpsc};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
@@ -53,6 +53,7 @@ pub use upgrade::{Upgraded, upgrade};
 use super::{Queue, READY, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
 use crate::panics;
 use crate::{Event, SharedEvent};
+use connection::ANSWER;
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::InteractionId;
@@ -146,9 +147,14 @@ impl PostgresStorage {
             events::tell_from_others(Arc::clone(&hearer), Arc::clone(&messages))
         });
         let opened = Arc::new(Mutex::new(opened));
+        let listens = Arc::new(Notify::new());
+        let listening = Arc::clone(&listens);
         let watching = panics::restarted(panicked(), move || {
-            let opened = Arc::clone(&opened);
-            watch::watch(address.clone(), Arc::clone(&watcher), heard.clone(), opened)
+            let start = watch::Start {
+                opened: Arc::clone(&opened),
+                listens: Arc::clone(&listening),
+            };
+            watch::watch(address.clone(), Arc::clone(&watcher), heard.clone(), start)
         });
         let mut tasks = vec![
             tokio::spawn(telling).abort_handle(),
@@ -156,6 +162,9 @@ impl PostgresStorage {
         ];
         if exclusive.is_none() {
             tasks.push(tokio::spawn(watching).abort_handle());
+            // A node that answers has heard whatever happens at others from then on. If the
+            // connection fails now, the node starts and listens later, as after a lost connection.
+            let _ = timeout(ANSWER, listens.notified()).await;
         }
         let recording = Arc::clone(&node);
         let record: Make<(InteractionId, NewInteraction), Recorded> =

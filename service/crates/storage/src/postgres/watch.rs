@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Notification};
 
@@ -27,17 +27,24 @@ pub(super) const SIMULATED_TIME: &str = "tapdesk_simulated_time";
 /// Pause before a lost connection is opened again.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// The first connection's share in the start of a node.
+pub(super) struct Start {
+    /// Holds the database's lock until the connection does.
+    pub(super) opened: Arc<Mutex<Option<Opened>>>,
+    /// Notified when the connection listens.
+    pub(super) listens: Arc<Notify>,
+}
+
 /// Listens until it is dropped, and reconnects if necessary. Events of all nodes go to `events`.
-/// `opened` holds the database's lock until the first connection does.
 pub(super) async fn watch(
     address: Address,
     node: Arc<Node>,
     events: mpsc::Sender<String>,
-    opened: Arc<Mutex<Option<Opened>>>,
+    start: Start,
 ) -> Infallible {
     let mut seen = Timestamp::default();
     loop {
-        let Err(error) = connection(&address, &node, &mut seen, &events, &opened).await;
+        let Err(error) = connection(&address, &node, &mut seen, &events, &start).await;
         tracing::debug!("not listening to other nodes: {error}");
         sleep(PAUSE).await;
     }
@@ -49,11 +56,11 @@ async fn connection(
     node: &Node,
     seen: &mut Timestamp,
     events: &mpsc::Sender<String>,
-    opened: &Mutex<Option<Opened>>,
+    start: &Start,
 ) -> Result<Infallible, StorageError> {
     let (client, mut messages) = within(connect(address)).await?;
     tokio::select! {
-        lost = ask(&client, node, seen, opened) => lost,
+        lost = ask(&client, node, seen, start) => lost,
         lost = hear(&mut messages, node, events) => lost,
     }
 }
@@ -73,13 +80,17 @@ async fn ask(
     client: &Client,
     node: &Node,
     seen: &mut Timestamp,
-    opened: &Mutex<Option<Opened>>,
+    start: &Start,
 ) -> Result<Infallible, StorageError> {
     within(set_up(client)).await?;
     // No move can begin while a node holds this lock.
     let served = "SELECT pg_advisory_lock_shared($1, $2)";
     within(client.execute(served, &[&LOCKS, &SERVED_LOCK])).await?;
-    let opened = opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let opened = start
+        .opened
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
     if let Some(opened) = opened {
         opened.end().await;
     }
@@ -91,6 +102,7 @@ async fn ask(
     ] {
         within(client.batch_execute(&format!("LISTEN {channel}"))).await?;
     }
+    start.listens.notify_one();
     let question = "SELECT epoch, present(), simulated_ahead() FROM configuration";
     let question = within(client.prepare(question)).await?;
     loop {
