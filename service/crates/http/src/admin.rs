@@ -131,6 +131,7 @@ fn routes(purpose: Purpose) -> Routes {
         .read(bounded(routes!(interactions::list)))
         .export(bounded(routes!(interactions::export)))
         .read(bounded(routes!(interactions::get)))
+        .read(bounded(routes!(interactions::photo)))
         .admin(routes!(interactions::erase_traces))
         .admin(routes!(interactions::erase_traces_of_no_tag))
         .read(routes!(interactions::visitor))

@@ -200,6 +200,7 @@ const READERS: &[(&str, &str, Reads)] = &[
         UpdateFault::parse(text).is_some()
     }),
     ("left_out", "macros", json::<IgnoredAny>),
+    ("staff_notes", "media_type", is_image_type),
     ("webhooks", "fields", json::<WebhookFields>),
     ("mail", "fields", json::<MailFields>),
     ("notifications", "fields", json::<NotificationFields>),
