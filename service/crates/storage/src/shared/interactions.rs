@@ -92,7 +92,7 @@ pub(super) async fn is_visible(
 }
 
 /// Whether a tag, deleted or not, is within the caller's reach.
-async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError> {
+pub(super) async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError> {
     if db.reach().limit().is_none() {
         return Ok(true);
     }

@@ -74,13 +74,20 @@ pub(super) async fn of(
     found.map(|mut row| read(&mut row)).transpose()
 }
 
-/// Whether there is such an interaction, and the caller reaches it.
+/// Whether there is such an interaction, and the caller reaches it and its tag.
 async fn is_reached(db: &mut dyn Query, id: InteractionId) -> Result<bool, StorageError> {
     let sql = format!("SELECT {COLUMNS} FROM interactions i WHERE i.id = ?1");
     let Some(found) = db.row(&sql, &values![id]).await? else {
         return Ok(false);
     };
-    interactions::is_visible(db, &interaction(&found)?).await
+    let interaction = interaction(&found)?;
+    if !interactions::is_visible(db, &interaction).await? {
+        return Ok(false);
+    }
+    match interaction.tag_id {
+        Some(tag) => interactions::is_reached(db, tag).await,
+        None => Ok(true),
+    }
 }
 
 async fn set(
