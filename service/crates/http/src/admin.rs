@@ -119,7 +119,7 @@ fn routes(purpose: Purpose) -> Routes {
         .encode(routes!(sheets::append))
         .encode(routes!(sheets::sign_off))
         .export(routes!(sheets::export))
-        .read(routes!(sheets::report))
+        .export(routes!(sheets::report))
         .read(routes!(kiosk::get))
         .read(routes!(clock::get))
         .admin(routes!(clock::advance))

@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::{Query, Transaction, audit, batches};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Access, InUse, SheetEdit, StorageError};
+use crate::{Access, Conflict, InUse, SheetEdit, StorageError};
 use domain::audit::Note;
 use domain::clock::Millis;
+use domain::field_error::FieldError;
 use domain::id::SheetId;
 use domain::recorder::Recorder;
 use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow, SignOff};
@@ -79,8 +80,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::SignedOff`](crate::InUse::SignedOff) and
-    /// [`InUse::OtherRows`](crate::InUse::OtherRows).
+    /// [`InUse::SignedOff`](crate::InUse::SignedOff), [`InUse::OtherRows`](crate::InUse::OtherRows), and
+    /// [`Invalid::Edit`](crate::Invalid::Edit) for a sheet without rows.
     pub async fn sign_off_sheet(
         &self,
         id: SheetId,
@@ -236,6 +237,10 @@ async fn sign_off(
     }
     if before.row_count != row_count {
         return Err(InUse::OtherRows(before.row_count).into());
+    }
+    if row_count == 0 {
+        let why = "A sheet without rows has nothing to confirm. Add a row, then sign it off.";
+        return Err(Conflict::from(FieldError::of("row_count", why)).into());
     }
     let now = tx.now();
     let signed_off = SignOff {
