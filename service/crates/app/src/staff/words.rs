@@ -36,6 +36,7 @@ pub(super) struct StaffWords {
     pub(super) good: String,
     pub(super) bad: String,
     pub(super) note_title: String,
+    pub(super) note_text: String,
     pub(super) photo_kinds: String,
     pub(super) remove_photo: String,
     pub(super) show_photo: String,
