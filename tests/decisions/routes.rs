@@ -99,6 +99,7 @@ async fn sweep(
             .replace("{id}", "999")
             .replace("{uid}", "04AABBCCDDEE80")
             .replace("{image_id}", "999")
+            .replace("{position}", "999")
             .replace("{*path}", "start/tour.md");
         assert!(!path.contains('{'), "{route} has another part");
         for method in METHODS {

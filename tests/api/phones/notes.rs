@@ -39,8 +39,15 @@ impl Phone {
         fields: &[(&str, &str)],
         photo: &[u8],
     ) -> Answer {
+        let mut all = vec![("token", token), ("action", "note")];
+        all.extend(fields);
+        self.form_with_photo(path, &all, photo).await
+    }
+
+    /// Sends a form with a file, as a browser does.
+    async fn form_with_photo(&self, path: &str, fields: &[(&str, &str)], photo: &[u8]) -> Answer {
         let mut body = Vec::new();
-        for (name, value) in [("token", token), ("action", "note")].iter().chain(fields) {
+        for (name, value) in fields {
             let part = format!(
                 "--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
             );
@@ -240,4 +247,46 @@ async fn a_staff_page_loads_one_script_of_its_own() {
     let element = format!("integrity=\"sha384-{digest}\" nonce=\"{nonce}\" defer></script>");
     assert!(page.body.contains(&element), "{}", page.body);
     assert_eq!(page.body.matches("<script").count(), 1, "{}", page.body);
+}
+
+#[tokio::test]
+async fn a_row_of_a_phone_has_its_own_photo() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
+    let sheet = sheet.await["id"].to_string();
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    let token = staff.token(&path).await;
+    let fields = [
+        ("token", &*token),
+        ("sheet", &*sheet),
+        ("note", "torn"),
+        ("action", "bad"),
+    ];
+    // A person presses twice.
+    for _ in 0..2 {
+        let sent = staff.form_with_photo(&path, &fields, &jpeg()).await;
+        assert_eq!(sent.status, 303, "{}", sent.body);
+    }
+    let sent = staff.form_with_photo(&path, &fields, b"").await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let stored = service.admin_get(&format!("/sheets/{sheet}")).await;
+    let rows = stored["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2, "{stored}");
+    assert_eq!(rows[0]["photo"]["type"], "image/jpeg", "{stored}");
+    assert_eq!(rows[1]["photo"], Value::Null, "{stored}");
+    let photo = |position: u32| {
+        let path = format!("/sheets/{sheet}/rows/{position}/photo");
+        service.admin_request(Method::GET, &path).send()
+    };
+    let answer = photo(1).await.expect("the service answers");
+    assert_eq!(answer.headers()["content-type"], "image/jpeg");
+    let kept = answer.bytes().await.expect("a body").to_vec();
+    assert!(!kept.windows(3).any(|window| window == b"GPS"));
+    let digest = hex(&Sha256::digest(&kept)).to_lowercase();
+    assert_eq!(rows[0]["photo"]["digest"], digest);
+    assert_eq!(photo(2).await.expect("an answer").status(), 404);
+    // The photo is the row's, and not the tap's.
+    assert_eq!(shown(&service, &path).await, Value::Null);
 }

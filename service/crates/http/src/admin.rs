@@ -117,6 +117,7 @@ fn routes(purpose: Purpose) -> Routes {
         .read(routes!(sheets::get))
         .encode(routes!(sheets::update))
         .encode(routes!(sheets::append))
+        .read(routes!(sheets::row_photo))
         .encode(routes!(sheets::sign_off))
         .export(routes!(sheets::export))
         .export(routes!(sheets::report))

@@ -34,6 +34,8 @@ pub enum Action {
         good: bool,
         /// A note of the person; may be empty.
         note: String,
+        /// A photo for the row, as [`pictures::fit`](crate::studio::pictures::fit) prepared it.
+        photo: Option<(ImageType, Vec<u8>)>,
     },
     /// Changes the note and the photo of the tap.
     Note {
@@ -93,6 +95,7 @@ impl Action {
                 sheet: field("sheet")?.parse().ok()?,
                 good: named == "good",
                 note: lines(field("note").unwrap_or_default().trim()),
+                photo: None,
             }),
             "note" => Some(Self::Note {
                 note: lines(field("note")?.trim()),
@@ -198,14 +201,19 @@ pub async fn act(
 ) -> Result<Acted, StorageError> {
     let words = language.words();
     match action {
-        Action::Row { sheet, good, note } => {
+        Action::Row {
+            sheet,
+            good,
+            note,
+            photo,
+        } => {
             let verdict = match (good, tap.interaction.verdict.tag_verified()) {
                 (true, _) => "ok",
                 (false, Some(false)) => "not_verified",
                 (false, _) => "bad",
             };
             let row = open_sheet::fields(phone, tap, verdict, note);
-            add_row(service, sheet, row, words).await
+            add_row(service, sheet, (row, photo), words).await
         }
         Action::Note {
             note,
@@ -258,7 +266,7 @@ async fn set_note(
 async fn add_row(
     service: &Service,
     sheet: SheetId,
-    row: RowFields,
+    (row, photo): (RowFields, Option<(ImageType, Vec<u8>)>),
     words: &StaffWords,
 ) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
@@ -269,7 +277,8 @@ async fn add_row(
         Err(FieldError { message, .. }) => return Ok(refused(message)),
     };
     // A person who presses twice sends the same row twice, also both at once.
-    match service.storage.append_sheet_row_once(sheet, row).await? {
+    let added = service.storage.append_sheet_row_once(sheet, row, photo);
+    match added.await? {
         Some(_) => Ok(Acted::Done(Done::Row)),
         None => Ok(refused(&*words.sheet_is_gone)),
     }
@@ -380,6 +389,7 @@ mod tests {
             sheet: SheetId::new(3),
             good: false,
             note: "torn".to_owned(),
+            photo: None,
         };
         assert_eq!(of(&row), Some(expected));
         let none = [("action", "experience"), ("experience_id", "")];

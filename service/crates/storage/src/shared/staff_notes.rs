@@ -54,14 +54,16 @@ fn read(row: &mut Row) -> Result<StaffNote, StorageError> {
         at: row.take()?,
         phone: row.take()?,
         note: row.take()?,
-        photo: {
-            let media_type = row.optional_text("photo", ImageType::from_name)?;
-            let digest: Option<String> = row.take()?;
-            media_type
-                .zip(digest)
-                .map(|(media_type, digest)| StaffPhoto { media_type, digest })
-        },
+        photo: photo_of(row)?,
     })
+}
+
+/// Takes the columns of a photo, its type and its digest.
+pub(super) fn photo_of(row: &mut Row) -> Result<Option<StaffPhoto>, StorageError> {
+    let media_type = row.optional_text("photo", ImageType::from_name)?;
+    let digest: Option<String> = row.take()?;
+    let both = media_type.zip(digest);
+    Ok(both.map(|(media_type, digest)| StaffPhoto { media_type, digest }))
 }
 
 /// The note of an interaction.

@@ -214,6 +214,7 @@ const READERS: &[(&str, &str, Reads)] = &[
     ("sheets", "expected", json::<IgnoredAny>),
     ("sheets", "signed_off", json::<SignOff>),
     ("sheet_rows", "row", json::<IgnoredAny>),
+    ("sheet_photos", "media_type", is_image_type),
     ("sheet_rows", "recorder", json::<Recorder>),
     ("import_rows", "row", json::<IgnoredAny>),
     ("import_rows", "inlay", json::<IgnoredAny>),

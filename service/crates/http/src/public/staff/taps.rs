@@ -53,8 +53,8 @@ pub(crate) struct StaffForm {
     /// With `good` and `bad`: a note for the row. With `note`: the note of the tap; empty removes it.
     #[schema(max_length = 1000)]
     note: Option<String>,
-    /// With `note`: any text removes the stored photo. A new photo is the file `photo` of a form that
-    /// is `multipart/form-data`.
+    /// With `note`: any text removes the stored photo. With `good`, `bad` and `note`, a photo is the file
+    /// `photo` of a form that is `multipart/form-data`.
     remove_photo: Option<String>,
     /// With `experience`: the experience; empty for none.
     experience_id: Option<String>,
@@ -378,7 +378,11 @@ async fn change(
     if !scopes.iter().any(|scope| rights.allow(*scope)) {
         return Ok(Err((StatusCode::FORBIDDEN, language.lacks(scopes))));
     }
-    if let (Action::Note { photo: kept, .. }, Some(bytes)) = (&mut action, photo) {
+    let kept = match &mut action {
+        Action::Note { photo, .. } | Action::Row { photo, .. } => Some(photo),
+        _ => None,
+    };
+    if let (Some(kept), Some(bytes)) = (kept, photo) {
         match fitted(bytes).await {
             Ok(fitted) => *kept = Some(fitted),
             Err(error) => {
