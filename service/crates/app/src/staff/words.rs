@@ -132,7 +132,8 @@ impl StaffLanguage {
         let code = own_language(wanted, []).unwrap_or("en");
         let (code, words) = WORDS
             .get_key_value(code)
-            .unwrap_or_else(|| WORDS.iter().next().expect("there are languages"));
+            .or_else(|| WORDS.get_key_value("en"))
+            .expect("there is English");
         Self {
             code: code.as_str(),
             words,
@@ -249,7 +250,6 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::studio::words;
     use domain::interaction::{Reason, Refusal};
 
     /// The texts of a language with their names, also those in maps.
@@ -303,10 +303,10 @@ mod tests {
 
     #[test]
     fn staff_pages_have_the_languages_of_visitors_pages() {
-        assert!(WORDS.len() >= 12);
+        let pages = include_str!("../../../../data/words.json");
+        let pages: BTreeMap<String, Value> = serde_json::from_str(pages).unwrap();
+        assert!(WORDS.keys().eq(pages.keys()));
         for code in WORDS.keys() {
-            let own = std::ptr::eq(words(code), words("en"));
-            assert_eq!(own, code == "en", "{code}");
             assert_eq!(StaffLanguage::of(&Languages::of(code)).code(), code);
         }
         assert_eq!(StaffLanguage::of(&Languages::of("de-AT")).code(), "de");
