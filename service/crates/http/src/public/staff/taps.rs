@@ -121,7 +121,10 @@ pub(crate) async fn photo(
 #[utoipa::path(
     post, path = "/staff/taps/{id}", tag = "public",
     params(("id" = InteractionId, Path, description = "The interaction")),
-    request_body(content = StaffForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content(
+        (StaffForm = "application/x-www-form-urlencoded"),
+        (StaffForm = "multipart/form-data")
+    )),
     responses(
         (status = SEE_OTHER, description = "The change is made; the page shows it"),
         (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The fields are of no form of the page"),
