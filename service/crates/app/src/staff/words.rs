@@ -11,6 +11,7 @@ use domain::interaction::{NOTE_MAX, Verdict};
 use domain::scope::Scope;
 use domain::sheet::verdict_title;
 use domain::visitor::Languages;
+use storage::{Conflict, InUse, StorageError};
 
 /// The texts of staff pages in one language. `{name}` stands for a value.
 #[derive(Debug, Deserialize)]
@@ -68,6 +69,9 @@ pub(super) struct StaffWords {
     pub(super) tap_is_gone: String,
     pub(super) no_sheets: String,
     pub(super) sheet_is_gone: String,
+    sheet_closed: String,
+    sheet_signed_off: String,
+    sheet_full: String,
     pub(super) no_variable: String,
     pub(super) no_move: String,
     pub(super) nothing_to_move: String,
@@ -173,6 +177,19 @@ impl StaffLanguage {
             | PictureError::TooMuchMemory
             | PictureError::TooMuchBeside => &self.words.photo_large,
             PictureError::Unreadable(_) | PictureError::Ended => &self.words.photo_unreadable,
+        }
+    }
+
+    /// The refusal of a row, if the sheet takes none any more; `None` for other errors.
+    pub fn sheet(self, error: &StorageError) -> Option<&'static str> {
+        let StorageError::Conflict(Conflict::InUse(reason)) = error else {
+            return None;
+        };
+        match reason {
+            InUse::Closed => Some(self.words.sheet_closed.as_str()),
+            InUse::SignedOff => Some(self.words.sheet_signed_off.as_str()),
+            InUse::Full => Some(self.words.sheet_full.as_str()),
+            _ => None,
         }
     }
 

@@ -399,7 +399,9 @@ async fn change(
         Ok(Acted::Done(done)) => Ok(Ok(done)),
         Ok(Acted::Refused(why)) => Ok(Err((StatusCode::UNPROCESSABLE_ENTITY, why))),
         Err(error @ (StorageError::Conflict(_) | StorageError::Full)) => {
-            Ok(Err(refused_change(error)))
+            let in_words = language.sheet(&error);
+            let (status, why) = refused_change(error);
+            Ok(Err((status, in_words.map_or(why, str::to_owned))))
         }
         Err(error) => Err(error.into()),
     }
