@@ -504,7 +504,7 @@ async fn every_operation_of_the_document_is_a_route() {
             let expected: &[u16] = if path.starts_with("/admin/") || path == "/metrics" {
                 &[401, 429]
             } else if ["/t/{slug}", "/media/{name}", "/stand-in"].contains(&path.as_str())
-                || ["/.well-known/", "/staff/"]
+                || ["/.well-known/", "/staff/pair/", "/staff/taps/"]
                     .iter()
                     .any(|part| path.starts_with(part))
             {

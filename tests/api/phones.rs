@@ -1,6 +1,7 @@
 //! `/admin/v1/phones`, and the phones of staff themselves.
 
 mod forms;
+mod notes;
 mod pairing;
 mod taps;
 

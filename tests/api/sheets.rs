@@ -206,6 +206,8 @@ async fn what_is_no_sheet_or_row_is_refused_in_words() {
         json!({"signer": " ", "row_count": 0}),
         json!({"signer": "a".repeat(201), "row_count": 0}),
         json!({"signer": "Anna Berg", "row_count": -1}),
+        // The sheet is empty.
+        json!({"signer": "Anna Berg", "row_count": 0}),
     ] {
         let path = format!("{sheet}/sign-off");
         service.admin(Method::POST, &path, body).await.expect(422);

@@ -70,6 +70,9 @@ async fn an_address_of_no_tap_is_no_page_of_staff() {
         "/staff/taps/x",
         "/staff/taps/%ff",
         "/staff/taps/99999999999999999999",
+        "/staff/taps/x/photo",
+        "/staff/taps/1/photo",
+        "/staff/scan",
         "/staff/pair",
     ] {
         assert_eq!(service.get(path).answer().await.status, 404, "{path}");

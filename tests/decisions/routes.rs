@@ -8,7 +8,7 @@ use tapdesk_service::{Exposure, router};
 use tapdesk_tests::{Client, TestService};
 
 /// Public routes: for anyone, with any host name, on every listener.
-const PUBLIC: [&str; 15] = [
+const PUBLIC: [&str; 17] = [
     "/.well-known/apple-app-site-association",
     "/.well-known/assetlinks.json",
     CAPITALS,
@@ -19,7 +19,9 @@ const PUBLIC: [&str; 15] = [
     "/media/{name}",
     "/ready",
     "/staff/pair/{code}",
+    "/staff/scan.js",
     "/staff/taps/{id}",
+    "/staff/taps/{id}/photo",
     "/stand-in",
     "/t/{slug}",
     "/v2/interactions/data",
@@ -97,6 +99,7 @@ async fn sweep(
             .replace("{id}", "999")
             .replace("{uid}", "04AABBCCDDEE80")
             .replace("{image_id}", "999")
+            .replace("{position}", "999")
             .replace("{*path}", "start/tour.md");
         assert!(!path.contains('{'), "{route} has another part");
         for method in METHODS {

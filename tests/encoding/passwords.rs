@@ -148,8 +148,7 @@ async fn tear_everywhere(
             if wish["write_password"] == true {
                 assert_eq!((auth0, &now[..]), (2, secret), "{tear:?}");
             } else {
-                // A chip that was torn away keeps a password that is out of force.
-                assert_eq!(auth0, 0xFF, "{tear:?}");
+                assert_eq!(password(&chip, CFG0), none(), "{tear:?}");
             }
         }
         if ended {
@@ -176,6 +175,34 @@ async fn torn_at_any_step_a_chip_never_needs_a_password_that_is_not_known() {
     assert!(set > 30, "only {set} commands");
     let removed = tear_everywhere(&service, &tag, &open, &whole, &secret).await;
     assert!(removed > 20, "only {removed} commands");
+}
+
+#[tokio::test]
+async fn a_wipe_that_was_torn_and_ends_leaves_the_password_of_the_factory() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut whole = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut whole, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let wipe = json!({"uid": uid(1).to_string(), "wipe": true, "technology": "ntag213"});
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(&service, &mut held, &wipe).await;
+        let is_torn = held.is_torn();
+        let mut chip = held.into_card();
+        if is_torn {
+            assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
+            let turn = lay(&service, &mut chip, &wipe).await;
+            assert_eq!(turn["state"], "reset", "{at}: {turn}");
+        } else {
+            assert_eq!(turn["state"], "reset", "{turn}");
+        }
+        assert_eq!(password(&chip, CFG0), none(), "{at}");
+        if !is_torn {
+            assert!(at > 20, "only {at} commands");
+            break;
+        }
+    }
 }
 
 /// A reader that says of one write that it is done, and does not do it.

@@ -54,6 +54,7 @@ macro_rules! story {
                 interactions_before_the_given_moment_go_and_nothing_else
                 old_visitors_of_one_tag_are_forgotten_a_bounded_number_in_a_round
                 a_trace_tells_each_read_once_while_reads_are_stored
+                a_note_of_staff_goes_with_its_interaction
                 what_is_due_goes_in_rounds_until_nothing_is_left
                 what_is_dated_ahead_holds_up_nothing_that_is_due
                 a_clock_that_was_ahead_holds_up_nothing_that_is_due

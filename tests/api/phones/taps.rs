@@ -30,7 +30,6 @@ async fn a_tap_of_staff_shows_its_page_and_is_recorded_without_a_key() {
             page.body
         );
         assert!(page.body.contains("Bottle 41"), "{}", page.body);
-        assert!(!page.body.contains("<script"), "{}", page.body);
         assert_eq!(page.header("cache-control"), Some("no-store"));
         assert_eq!(page.header("vary"), Some("Cookie"));
     }
@@ -264,7 +263,8 @@ async fn values_of_a_tag_are_no_markup_of_the_page() {
     let tag = service.redirecting_tag(more).await;
     let staff = phone(&service, &["read", "tags", "encode", "keys"]).await;
     let page = staff.open(&staff.staff_tap(&tag.path()).await).await;
-    assert!(!page.body.contains("<script"), "{}", page.body);
+    assert!(!page.body.contains("<script>"), "{}", page.body);
+    assert_eq!(page.body.matches("<script").count(), 1, "{}", page.body);
 }
 
 /// Only a browser that opens a page taps: other methods have the answers of a visitor.

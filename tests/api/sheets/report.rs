@@ -5,7 +5,7 @@ use std::process::Command;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Answering as _, TestService};
+use tapdesk_tests::{Answering as _, Client, TestService};
 
 use super::{by, row, sheet};
 
@@ -179,6 +179,22 @@ async fn a_sheet_that_is_signed_off_never_changes_again() {
     let found = lines(&service, &sheet).await;
     let signature = "Signed off by Anna Berg at 2026-01-01T12:00:00Z, from Program.";
     assert!(found.contains(&signature.to_owned()), "{found:?}");
+}
+
+#[tokio::test]
+async fn each_file_of_a_sheet_needs_the_scope_export() {
+    let service = TestService::start().await;
+    let sheet = sheet(&service).await;
+    for (scopes, status) in [(json!(["read"]), 403), (json!(["export"]), 200)] {
+        let token = json!({"name": "Desk", "scopes": scopes});
+        let token = service.admin_create("/tokens", token).await;
+        let client = Client::new(service.base(), token["token"].as_str().unwrap());
+        for file in ["export", "export?format=xlsx", "report.pdf"] {
+            let request = client.admin_request(Method::GET, &format!("{sheet}/{file}"));
+            let answer = request.send().await.unwrap();
+            assert_eq!(answer.status(), status, "{file}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 use futures_util::future::{join, join_all};
 use serde_json::json;
 use tapdesk_service::clock::{Millis, Timestamp};
+use tapdesk_service::experience::ImageType;
+use tapdesk_service::interaction::{NoteEdit, PhotoEdit};
 
 use crate::storage::backend::{Backend, DAY, Database, LIFETIME, START, Tap, Tapped};
 
@@ -122,6 +124,40 @@ pub(crate) async fn a_trace_tells_each_read_once_while_reads_are_stored<B: Backe
         swept.unwrap();
         assert_eq!(seen, vec![Some(noted); 8]);
     }
+}
+
+pub(crate) async fn a_note_of_staff_goes_with_its_interaction<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let tapped = db.tap(Tap::of(tag)).await;
+    let edit = |note: &str, photo: PhotoEdit| NoteEdit {
+        phone: "Bench".to_owned(),
+        note: note.to_owned(),
+        photo,
+    };
+    let note = async || {
+        let traced = db.interaction(tapped.id).await.unwrap();
+        traced.and_then(|traced| traced.staff_note)
+    };
+    let photo = PhotoEdit::Set(ImageType::Png, b"a photo".to_vec());
+    let set = async |edit| db.set_staff_note(tapped.id, edit).await.unwrap();
+    assert_eq!(set(edit("torn", photo)).await, Some(()));
+    assert_eq!(set(edit("glued", PhotoEdit::Keep)).await, Some(()));
+    let stored = note().await.unwrap();
+    assert_eq!((&*stored.note, &*stored.phone), ("glued", "Bench"));
+    let (photo, bytes) = db.staff_photo(tapped.id).await.unwrap().unwrap();
+    assert_eq!(stored.photo, Some(photo));
+    assert_eq!(bytes, b"a photo");
+    let notes = db.staff_notes(vec![tapped.id]).await.unwrap();
+    assert_eq!(notes.get(&tapped.id), Some(&stored));
+
+    assert_eq!(set(edit("", PhotoEdit::Remove)).await, Some(()));
+    assert_eq!(note().await, None);
+    assert_eq!(set(edit("late", PhotoEdit::Keep)).await, Some(()));
+    db.advance(400 * DAY);
+    while db.sweep(db.now()).await.unwrap().more {}
+    let notes = db.staff_notes(vec![tapped.id]).await.unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    assert_eq!(set(edit("too late", PhotoEdit::Keep)).await, None);
 }
 
 /// Records this number of taps like `tap`, some hundred at a time.

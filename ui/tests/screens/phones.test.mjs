@@ -5,6 +5,8 @@ import { group } from "./suite.mjs";
 
 const PAIR_URL = "http://192.0.2.7:8787/staff/pair/k3v9qa7mnp2rst4wxyz6bcd8fghj5klq";
 const TEN_MINUTES = 600_000;
+/** A picture of one pixel. */
+const DOT = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 
 /**
  * Stands in for the phones of the service, which a test cannot hold: `list` has them, and `change` is an event
@@ -197,6 +199,20 @@ group("Phones", {
       await begin(page, "Anna");
       await page.getByRole("dialog").getByRole("heading", { name: "Where phones reach you" }).waitFor();
       assert.ok(await page.getByRole("dialog").getByRole("button", { name: "Show code" }).isDisabled());
+    },
+    "leave notes and photos in the detail of their taps": async (page, { api }) => {
+      const { id } = (await api.get("/interactions?limit=1")).items[0];
+      const photo = { type: "image/png", digest: "a1".repeat(32) };
+      const staff_note = { at: "2026-01-01T08:00:00Z", phone: "Anna", note: "Torn\nat the top", photo };
+      await page.route(`**/admin/v1/interactions/${id}`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), staff_note } });
+      });
+      await page.route(`**/admin/v1/interactions/${id}/photo`, (route) => route.fulfill({ contentType: "image/png", body: DOT }));
+      await page.show(`interactions/${id}`);
+      const note = page.getByRole("region", { name: "Note of staff" });
+      await note.getByText("Torn at the top").waitFor();
+      await note.getByRole("img", { name: "Photo by Anna" }).waitFor();
     },
     "leave taps that are marked in the list and in the detail": async (page, { api }) => {
       const { id } = (await api.get("/interactions?limit=1")).items[0];

@@ -105,6 +105,7 @@ fn cells(row: &SheetRow) -> Vec<String> {
         position,
         at,
         by,
+        photo: _,
         fields,
     } = row;
     vec![

@@ -10,6 +10,8 @@ mod hosts;
 mod open_sheet;
 mod page;
 mod pairing;
+mod scan;
+mod words;
 
 use domain::id::InteractionId;
 use domain::interaction::{Interaction, TapOrigin};
@@ -19,8 +21,10 @@ use storage::StorageError;
 
 pub use action::{Acted, Action, Done, act};
 pub use hosts::{TagHost, is_https_at, tag_hosts};
-pub use page::{PairPage, Said, Shown, outside, page, pair_page};
+pub use page::{PairPage, Said, Shown, foreign_form, outside, page, pair_page};
 pub use pairing::Press;
+pub use scan::SCAN_SCRIPT;
+pub use words::StaffLanguage;
 
 use crate::service::Service;
 

@@ -3,6 +3,7 @@
 mod history;
 mod origin;
 mod reason;
+mod staff_note;
 mod verdict;
 mod view;
 
@@ -15,6 +16,7 @@ pub use history::{
 };
 pub use origin::TapOrigin;
 pub use reason::{CounterMove, Reason, VerificationState};
+pub use staff_note::{NOTE_MAX, NoteEdit, PhotoEdit, StaffNote, StaffPhoto};
 pub use verdict::{Refusal, Unchecked, Verdict};
 pub use view::InteractionView;
 

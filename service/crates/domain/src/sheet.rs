@@ -8,6 +8,7 @@ use crate::batch::{Batch, BatchKind};
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::id::{ExperienceId, SheetId, TagId};
+use crate::interaction::StaffPhoto;
 use crate::recorder::Recorder;
 use crate::revision::{Revised, Revision};
 use crate::settings::parse_tag_url;
@@ -224,6 +225,8 @@ pub struct SheetRow {
     pub at: Timestamp,
     /// The sender of the request that recorded it; `null` if the service itself recorded it.
     pub by: Option<Recorder>,
+    /// The photo that staff added, without its bytes.
+    pub photo: Option<StaffPhoto>,
     /// Result that was recorded for the inlay.
     #[serde(flatten)]
     pub fields: RowFields,

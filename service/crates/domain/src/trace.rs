@@ -13,8 +13,8 @@ pub use recorded::of;
 use crate::experience::{LedBy, PublishedExperience};
 use crate::id::GroupId;
 use crate::interaction::{
-    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, Unchecked,
-    Verdict,
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, StaffNote, TagName,
+    Unchecked, Verdict,
 };
 use inlay::counter::{DAILY_RISE_MAX, FIRST_MAX};
 use inlay::{MacFrom, Uid};
@@ -116,6 +116,8 @@ pub struct TracedInteraction {
     /// The names of the groups that the recall and the rules name, as far as the groups exist and
     /// are within the caller's reach.
     pub groups: BTreeMap<GroupId, String>,
+    /// The note and the photo that staff added.
+    pub staff_note: Option<StaffNote>,
 }
 
 /// An inlay that a code names, looked up when the interaction is shown.

@@ -1,6 +1,7 @@
 //! Request bodies, with limits on size, time and media type.
 
 mod chunks;
+pub(crate) mod multipart;
 
 use std::time::Duration;
 

@@ -43,6 +43,8 @@ use app::payload::Payload;
         public::staff::pair::pair,
         public::staff::taps::page,
         public::staff::taps::act,
+        public::staff::taps::photo,
+        public::staff::scan::script,
         public::kit::script,
         public::kit::page,
         public::app_links::ios,

@@ -87,6 +87,8 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
             "/staff/taps/{id}",
             get(public::staff::taps::page).post(public::staff::taps::act),
         )
+        .route("/staff/taps/{id}/photo", get(public::staff::taps::photo))
+        .route("/staff/scan.js", get(public::staff::scan::script))
         .route("/kit/1/tapdesk.js", get(public::kit_script))
         .route("/kit/1", get(public::kit_page))
         // As the script's address reads without its name.

@@ -214,12 +214,12 @@ pub(super) fn scripted(html: String, nonce: &str) -> Response {
     with_policy(html, &policy)
 }
 
-/// A page of a staff phone. `nonce` allows its style; it has no script. Its forms reach only the
-/// host that it came from, and caches keep it for nobody.
+/// A page of a staff phone. `nonce` allows its style and its one script, which loads nothing. Its forms
+/// reach only the host that it came from, and caches keep it for nobody.
 pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
     let policy = format!(
-        "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'self'; \
-         frame-ancestors 'none'"
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; base-uri 'none'; \
+         form-action 'self'; frame-ancestors 'none'"
     );
     let mut response = with_policy(html, &policy);
     *response.status_mut() = status;

@@ -35,6 +35,7 @@ mod page_logo;
 mod phones;
 mod reports;
 mod sheets;
+mod staff_notes;
 mod submissions;
 pub(super) mod tags;
 mod unlisted;

@@ -6,4 +6,5 @@ CREATE OR REPLACE FUNCTION drop_traces(ids BIGINT[]) RETURNS VOID LANGUAGE sql A
     DELETE FROM payload_reads WHERE interaction_id = ANY (ids);
     DELETE FROM left_out WHERE interaction_id = ANY (ids);
     DELETE FROM same_browser WHERE interaction_id = ANY (ids);
+    DELETE FROM staff_notes WHERE interaction_id = ANY (ids);
 $$;

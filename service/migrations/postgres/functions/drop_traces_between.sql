@@ -15,6 +15,9 @@ DECLARE
             ORDER BY interaction_id LIMIT batch)
         UNION
         (SELECT interaction_id FROM same_browser WHERE interaction_id BETWEEN low AND high
+            ORDER BY interaction_id LIMIT batch)
+        UNION
+        (SELECT interaction_id FROM staff_notes WHERE interaction_id BETWEEN low AND high
             ORDER BY interaction_id LIMIT batch));
 BEGIN
     PERFORM drop_traces(traced);

@@ -19,6 +19,16 @@ CREATE TABLE sheet_rows (
     PRIMARY KEY (sheet_id, position)
 ) WITHOUT ROWID;
 
+-- Photos of rows. The bytes are last, because lists of rows read the other columns.
+CREATE TABLE sheet_photos (
+    sheet_id   INTEGER NOT NULL,
+    position   INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    digest     TEXT NOT NULL, -- SHA-256 of the bytes, in hexadecimal
+    bytes      BLOB NOT NULL,
+    PRIMARY KEY (sheet_id, position)
+);
+
 -- Imports that are stored all or none. Rows are set aside one after the other, decided at once, and then become tags
 -- one after the other: a row is here or a tag. Its slug and UID are reserved meanwhile.
 CREATE TABLE imports (

@@ -86,6 +86,18 @@ CREATE TABLE same_browser (
 );
 CREATE INDEX same_browser_earlier ON same_browser (earlier);
 
+-- Notes and photos that staff added to taps of their phones. The bytes are last, because most queries read the other
+-- columns.
+CREATE TABLE staff_notes (
+    interaction_id INTEGER PRIMARY KEY,
+    at             INTEGER NOT NULL, -- of the last change
+    phone          TEXT NOT NULL, -- its name at that time
+    note           TEXT NOT NULL, -- empty: only a photo
+    media_type     TEXT, -- NULL: no photo
+    digest         TEXT, -- SHA-256 of the photo, in hexadecimal
+    photo          BLOB
+);
+
 -- Taps of the real world by this application's readers, each in the commit of its interaction. They are counted
 -- separately from visitors' taps, also after the interaction is erased: so the row repeats what it is counted by, and
 -- has no `interaction_id`.

@@ -6,7 +6,7 @@ use tapdesk_service::client::Client;
 use tapdesk_service::clock::Timestamp;
 
 /// Members of an interaction that webhooks contain only on request, and members of its trace.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 8] = [
     "uid",
     "file_data",
     "steps",
@@ -14,6 +14,7 @@ const LEFT_OUT: [&str; 7] = [
     "update",
     "refused_update",
     "payload_reads",
+    "staff_note",
 ];
 
 /// A webhook event: its type, its `webhook-id`, and its data.

@@ -65,7 +65,7 @@ export function toneOf(verdict: string): Exclude<Tone, "again"> {
 /** The rows of a sheet for its table, newest first; `names` are those of tags, by id. */
 export function resultsOf(rows: readonly SheetRow[], names: Record<number, string>): Result[] {
   const several = new Set(rows.map(({ reader }) => reader)).size > 1;
-  return [...rows].reverse().map(({ position, verdict, uid, tag_id, counter, reason, at, reader }) => ({
+  return [...rows].reverse().map(({ position, verdict, uid, tag_id, counter, reason, at, reader, photo }) => ({
     key: position,
     number: position,
     tone: toneOf(verdict),
@@ -76,6 +76,7 @@ export function resultsOf(rows: readonly SheetRow[], names: Record<number, strin
     reason,
     at,
     reader: several ? reader : null,
+    ...(photo ? { photo: true } : {}),
   }));
 }
 

@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::open_sheet;
+use super::words::{StaffLanguage, StaffWords, fill};
 use crate::service::Service;
 use crate::tap::lines;
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, SheetId, TagId};
+use domain::image_type::ImageType;
+use domain::interaction::{NoteEdit, PhotoEdit};
 use domain::inventory::InlayFields;
 use domain::phone::Phone;
 use domain::scope::Scope;
@@ -15,6 +18,10 @@ use domain::sheet::RowFields;
 use domain::tag::{PropertyClass, PropertyKey, TagFields, check_value};
 use domain::trace::TracedInteraction;
 use storage::{StorageError, TagKey};
+
+/// The scopes of which a phone needs one to add a note or a photo: those with which it works on
+/// tags or on test sheets.
+pub(super) const NOTING: [Scope; 2] = [Scope::Tags, Scope::Encode];
 
 /// An action of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +34,17 @@ pub enum Action {
         good: bool,
         /// A note of the person; may be empty.
         note: String,
+        /// A photo for the row, as [`pictures::fit`](crate::studio::pictures::fit) prepared it.
+        photo: Option<(ImageType, Vec<u8>)>,
+    },
+    /// Changes the note and the photo of the tap.
+    Note {
+        /// The note; empty removes it.
+        note: String,
+        /// Whether the stored photo is removed.
+        remove_photo: bool,
+        /// The new photo, as [`pictures::fit`](crate::studio::pictures::fit) prepared it.
+        photo: Option<(ImageType, Vec<u8>)>,
     },
     /// Assigns the tag to an experience, or to none.
     Experience(Option<ExperienceId>),
@@ -58,6 +76,8 @@ pub enum Acted {
 pub enum Done {
     /// The sheet has the row.
     Row,
+    /// The note and the photo of the tap are stored.
+    Note,
     /// The tag is assigned.
     Experience,
     /// The variable is set.
@@ -75,6 +95,12 @@ impl Action {
                 sheet: field("sheet")?.parse().ok()?,
                 good: named == "good",
                 note: lines(field("note").unwrap_or_default().trim()),
+                photo: None,
+            }),
+            "note" => Some(Self::Note {
+                note: lines(field("note")?.trim()),
+                remove_photo: field("remove_photo").is_some(),
+                photo: None,
             }),
             "experience" => {
                 let id = field("experience_id")?;
@@ -95,12 +121,13 @@ impl Action {
         }
     }
 
-    /// The scope that the phone needs.
-    pub const fn scope(&self) -> Scope {
+    /// The scopes of which the phone needs one.
+    pub const fn scopes(&self) -> &'static [Scope] {
         match self {
-            Self::Row { .. } => Scope::Encode,
-            Self::Experience(_) | Self::Value { .. } => Scope::Tags,
-            Self::Inlay { .. } => Scope::Keys,
+            Self::Row { .. } => &[Scope::Encode],
+            Self::Note { .. } => &NOTING,
+            Self::Experience(_) | Self::Value { .. } => &[Scope::Tags],
+            Self::Inlay { .. } => &[Scope::Keys],
         }
     }
 
@@ -109,6 +136,10 @@ impl Action {
         let tag = tap.interaction.tag_id.map_or(0, TagId::get);
         match self {
             Self::Row { sheet, .. } => ("sheets.rows.create", format!("sheets/{sheet}/rows")),
+            Self::Note { .. } => {
+                let id = tap.interaction.id;
+                ("interactions.note.set", format!("interactions/{id}"))
+            }
             Self::Experience(_) => ("tags.update", format!("tags/{tag}")),
             Self::Value { key, .. } => {
                 let key = key.as_str();
@@ -124,12 +155,19 @@ impl Action {
 }
 
 impl Done {
-    const ALL: [Self; 4] = [Self::Row, Self::Experience, Self::Value, Self::Inlay];
+    const ALL: [Self; 5] = [
+        Self::Row,
+        Self::Note,
+        Self::Experience,
+        Self::Value,
+        Self::Inlay,
+    ];
 
     /// Its name in the address of the page.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Row => "row",
+            Self::Note => "note",
             Self::Experience => "experience",
             Self::Value => "value",
             Self::Inlay => "inlay",
@@ -142,12 +180,13 @@ impl Done {
     }
 
     /// The message on the page.
-    pub(super) const fn sentence(self) -> &'static str {
+    pub(super) fn sentence(self, words: &'static StaffWords) -> &'static str {
         match self {
-            Self::Row => "Row saved",
-            Self::Experience => "Experience saved",
-            Self::Value => "Value saved",
-            Self::Inlay => "Inlay moved. Tap it again to see its new tag.",
+            Self::Row => &words.saved_row,
+            Self::Note => &words.saved_note,
+            Self::Experience => &words.saved_experience,
+            Self::Value => &words.saved_value,
+            Self::Inlay => &words.moved,
         }
     }
 }
@@ -158,20 +197,43 @@ pub async fn act(
     phone: &Phone,
     tap: &TracedInteraction,
     action: Action,
+    language: StaffLanguage,
 ) -> Result<Acted, StorageError> {
+    let words = language.words();
     match action {
-        Action::Row { sheet, good, note } => {
+        Action::Row {
+            sheet,
+            good,
+            note,
+            photo,
+        } => {
             let verdict = match (good, tap.interaction.verdict.tag_verified()) {
                 (true, _) => "ok",
                 (false, Some(false)) => "not_verified",
                 (false, _) => "bad",
             };
             let row = open_sheet::fields(phone, tap, verdict, note);
-            add_row(service, sheet, row).await
+            add_row(service, sheet, (row, photo), words).await
         }
-        Action::Experience(experience) => assign(service, tap, experience).await,
-        Action::Value { key, value } => set_value(service, tap, key, value).await,
-        Action::Inlay { slug } => move_inlay(service, tap, &slug).await,
+        Action::Note {
+            note,
+            remove_photo,
+            photo,
+        } => {
+            let edit = NoteEdit {
+                phone: phone.name.clone(),
+                note,
+                photo: match photo {
+                    Some((media_type, bytes)) => PhotoEdit::Set(media_type, bytes),
+                    None if remove_photo => PhotoEdit::Remove,
+                    None => PhotoEdit::Keep,
+                },
+            };
+            set_note(service, tap, edit, language).await
+        }
+        Action::Experience(experience) => assign(service, tap, experience, words).await,
+        Action::Value { key, value } => set_value(service, tap, (key, value), words).await,
+        Action::Inlay { slug } => move_inlay(service, tap, &slug, words).await,
     }
 }
 
@@ -179,25 +241,46 @@ fn refused(why: impl Into<String>) -> Acted {
     Acted::Refused(why.into())
 }
 
-const NO_TAG: &str = "This inlay is on no tag.";
-const TAG_IS_GONE: &str = "This tag was deleted, or left the groups of this phone.";
+/// Changes the note of a tap.
+async fn set_note(
+    service: &Service,
+    tap: &TracedInteraction,
+    edit: NoteEdit,
+    language: StaffLanguage,
+) -> Result<Acted, StorageError> {
+    let words = language.words();
+    let is_nothing = edit.note.is_empty() && edit.photo == PhotoEdit::Keep;
+    if is_nothing && tap.staff_note.is_none() {
+        return Ok(refused(&*words.note_is_empty));
+    }
+    let Ok(edit) = edit.validated() else {
+        return Ok(refused(language.long_note()));
+    };
+    let stored = service.storage.set_staff_note(tap.interaction.id, edit);
+    match stored.await? {
+        Some(()) => Ok(Acted::Done(Done::Note)),
+        None => Ok(refused(&*words.tap_is_gone)),
+    }
+}
 
-async fn add_row(service: &Service, sheet: SheetId, row: RowFields) -> Result<Acted, StorageError> {
+async fn add_row(
+    service: &Service,
+    sheet: SheetId,
+    (row, photo): (RowFields, Option<(ImageType, Vec<u8>)>),
+    words: &StaffWords,
+) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
-        return Ok(refused(
-            "A phone that is limited to groups has no test sheets.",
-        ));
+        return Ok(refused(&*words.no_sheets));
     }
     let row = match row.validated() {
         Ok(row) => row,
         Err(FieldError { message, .. }) => return Ok(refused(message)),
     };
     // A person who presses twice sends the same row twice, also both at once.
-    match service.storage.append_sheet_row_once(sheet, row).await? {
+    let added = service.storage.append_sheet_row_once(sheet, row, photo);
+    match added.await? {
         Some(_) => Ok(Acted::Done(Done::Row)),
-        None => Ok(refused(
-            "This test sheet does not exist any more. Choose another one.",
-        )),
+        None => Ok(refused(&*words.sheet_is_gone)),
     }
 }
 
@@ -205,9 +288,10 @@ async fn assign(
     service: &Service,
     tap: &TracedInteraction,
     experience_id: Option<ExperienceId>,
+    words: &StaffWords,
 ) -> Result<Acted, StorageError> {
     let Some(tag) = tap.interaction.tag_id else {
-        return Ok(refused(NO_TAG));
+        return Ok(refused(&*words.no_tag_here));
     };
     let edit = move |before: TagFields| {
         let after = TagFields {
@@ -223,38 +307,36 @@ async fn assign(
         .await?;
     match edited {
         Some(_) => Ok(Acted::Done(Done::Experience)),
-        None => Ok(refused(TAG_IS_GONE)),
+        None => Ok(refused(&*words.tag_is_gone)),
     }
 }
 
 async fn set_value(
     service: &Service,
     tap: &TracedInteraction,
-    key: PropertyKey,
-    value: String,
+    (key, value): (PropertyKey, String),
+    words: &StaffWords,
 ) -> Result<Acted, StorageError> {
     let Some(id) = tap.interaction.tag_id else {
-        return Ok(refused(NO_TAG));
+        return Ok(refused(&*words.no_tag_here));
     };
     if let Err(why) = check_value(&value) {
         return Ok(refused(why.to_string()));
     }
     let Some(tag) = service.storage.tag(id).await? else {
-        return Ok(refused(TAG_IS_GONE));
+        return Ok(refused(&*words.tag_is_gone));
     };
     // The form changes the variables that the page shows, and makes no new ones.
     if tag.fields.variables.get(key.as_str()).is_none() {
-        return Ok(refused(format!(
-            "This tag has no variable {}.",
-            key.as_str()
-        )));
+        let named = [("key", key.as_str())];
+        return Ok(refused(fill(&words.no_variable, &named)));
     }
     let put = service
         .storage
         .put_property(id, PropertyClass::Variable, key, value);
     match put.await? {
         Some(_) => Ok(Acted::Done(Done::Value)),
-        None => Ok(refused(TAG_IS_GONE)),
+        None => Ok(refused(&*words.tag_is_gone)),
     }
 }
 
@@ -262,21 +344,16 @@ async fn move_inlay(
     service: &Service,
     tap: &TracedInteraction,
     slug: &str,
+    words: &StaffWords,
 ) -> Result<Acted, StorageError> {
     if service.storage.is_limited() {
-        return Ok(refused(
-            "A phone that is limited to groups cannot move inlays.",
-        ));
+        return Ok(refused(&*words.no_move));
     }
     let Some(inlay) = tap.interaction.inlay_id else {
-        return Ok(refused(
-            "The tap does not say which inlay made it, so there is nothing to move.",
-        ));
+        return Ok(refused(&*words.nothing_to_move));
     };
     let Some(found) = service.storage.tag_tap(TagKey::Slug(slug)).await? else {
-        return Ok(refused(format!(
-            "No tag has the slug {slug}. Check its spelling."
-        )));
+        return Ok(refused(fill(&words.no_slug, &[("slug", slug)])));
     };
     let tag = found.tag.id;
     let edit = move |before: InlayFields| {
@@ -290,7 +367,7 @@ async fn move_inlay(
     let edited = service.storage.edit_inlay(inlay, Box::new(edit)).await?;
     match edited {
         Some(_) => Ok(Acted::Done(Done::Inlay)),
-        None => Ok(refused("This inlay was deleted.")),
+        None => Ok(refused(&*words.inlay_is_gone)),
     }
 }
 
@@ -312,10 +389,18 @@ mod tests {
             sheet: SheetId::new(3),
             good: false,
             note: "torn".to_owned(),
+            photo: None,
         };
         assert_eq!(of(&row), Some(expected));
         let none = [("action", "experience"), ("experience_id", "")];
         assert_eq!(of(&none), Some(Action::Experience(None)));
+        let note = [("action", "note"), ("note", " dented\r\n"), ("photo", "")];
+        let expected = Action::Note {
+            note: "dented".to_owned(),
+            remove_photo: false,
+            photo: None,
+        };
+        assert_eq!(of(&note), Some(expected));
         let value = [("action", "value"), ("key", "owner"), ("value", "a\r\nb")];
         let expected = Action::Value {
             key: PropertyKey::parse("owner").unwrap(),
@@ -330,6 +415,7 @@ mod tests {
             &[("action", "experience"), ("experience_id", "x")][..],
             &[("action", "value"), ("key", "a b"), ("value", "")][..],
             &[("action", "inlay")][..],
+            &[("action", "note")][..],
         ] {
             assert_eq!(of(fields), None, "{fields:?}");
         }

@@ -9,6 +9,9 @@ use askama::Template;
 
 use super::action::Done;
 use super::form_token;
+use super::hosts::tag_hosts;
+use super::scan::SCAN_INTEGRITY;
+use super::words::{StaffLanguage, StaffWords, fill};
 use crate::service::Service;
 use crate::studio::{Shell, ToneMarks as _};
 use crate::tap::TapError;
@@ -17,7 +20,7 @@ use domain::experience::{Theme, Tone};
 use domain::id::SheetId;
 use domain::interaction::VerificationState;
 use domain::phone::Phone;
-use domain::trace::{StepName, StepVerdict, TracedInteraction, verdict_steps};
+use domain::trace::TracedInteraction;
 
 /// The style of the parts that no visitor's page has.
 const STYLE: &str = include_str!("../../../../templates/staff.css");
@@ -31,7 +34,7 @@ pub enum Said<'a> {
     Refused(&'a str),
 }
 
-impl Said<'_> {
+impl<'a> Said<'a> {
     fn tone(self) -> Tone {
         match self {
             Self::Done(_) => Tone::Good,
@@ -44,9 +47,9 @@ impl Said<'_> {
         matches!(self, Self::Done(Done::Row))
     }
 
-    fn text(&self) -> &str {
+    fn text(self, words: &'static StaffWords) -> &'a str {
         match self {
-            Self::Done(done) => done.sentence(),
+            Self::Done(done) => done.sentence(words),
             Self::Refused(why) => why,
         }
     }
@@ -70,7 +73,9 @@ struct Html<'a> {
     nonce: &'a str,
     style: &'static str,
     phone: &'a str,
-    said: Option<Said<'a>>,
+    /// The tone and the text of the message at the top.
+    said: Option<(Tone, &'a str)>,
+    words: &'static StaffWords,
     /// Whether the page is the answer to Good or Bad, so that the row of this tag is no surprise.
     is_row_saved: bool,
     tone: Tone,
@@ -80,6 +85,9 @@ struct Html<'a> {
     address: String,
     token: String,
     contents: Contents,
+    /// The origins whose tags the page may open, separated by spaces.
+    origins: String,
+    scan_integrity: &'static str,
 }
 
 /// The page of a tap. `service` works for the phone.
@@ -88,29 +96,35 @@ pub async fn page(
     phone: &Phone,
     tap: &TracedInteraction,
     shown: Shown<'_>,
-    nonce: &str,
+    (language, nonce): (StaffLanguage, &str),
 ) -> Result<String, TapError> {
-    let mut contents = Contents::read(service, phone, tap, shown.sheet).await?;
+    let words = language.words();
+    let mut contents = Contents::read(service, phone, tap, (shown.sheet, language)).await?;
     if let Some(typed) = shown.typed {
         contents.keep(typed);
     }
     let now = service.storage.now().await?;
     let title = tap.tag.as_ref().map(|tag| tag.tag_name.clone());
-    let title = title.unwrap_or_else(|| "No tag".to_owned());
-    let (tone, verdict) = verdict_of(tap);
+    let title = title.unwrap_or_else(|| words.no_tag.clone());
+    let (tone, verdict) = verdict_of(tap, words);
+    let origins = tag_hosts(service).await?.into_iter();
+    let origins: Vec<_> = origins.map(|host| host.origin).collect();
     let html = Html {
-        shell: shell(&title, nonce),
+        shell: shell(language, &title, nonce),
         nonce,
         style: STYLE,
         phone: &phone.name,
-        said: shown.said,
+        said: shown.said.map(|said| (said.tone(), said.text(words))),
+        words,
         is_row_saved: shown.said.is_some_and(Said::is_row),
         tone,
         verdict,
-        reason: reason_of(tap),
+        reason: language.reason(tap.interaction.verdict),
         address: format!("/staff/taps/{}", tap.interaction.id),
         token: form_token::of(service, phone.id, &tap.interaction, now),
         contents,
+        origins: origins.join(" "),
+        scan_integrity: &SCAN_INTEGRITY,
     };
     Ok(html.render()?)
 }
@@ -118,9 +132,9 @@ pub async fn page(
 /// The service's own look: staff pages are none of an experience.
 static THEME: LazyLock<Theme> = LazyLock::new(Theme::default);
 
-fn shell<'a>(title: &'a str, nonce: &'a str) -> Shell<'a> {
+fn shell<'a>(language: StaffLanguage, title: &'a str, nonce: &'a str) -> Shell<'a> {
     Shell {
-        language: "en",
+        language: language.code(),
         title,
         theme: &THEME,
         logo: None,
@@ -128,42 +142,13 @@ fn shell<'a>(title: &'a str, nonce: &'a str) -> Shell<'a> {
     }
 }
 
-fn verdict_of(tap: &TracedInteraction) -> (Tone, &'static str) {
+fn verdict_of(tap: &TracedInteraction, words: &'static StaffWords) -> (Tone, &'static str) {
     let reason = tap.interaction.verdict.reason();
     match reason.verification() {
-        VerificationState::Verified => (Tone::Good, "Verified"),
-        VerificationState::NotVerified => (Tone::Caution, "Not verified"),
-        VerificationState::NotChecked => (Tone::Neutral, "Not checked"),
+        VerificationState::Verified => (Tone::Good, words.verified.as_str()),
+        VerificationState::NotVerified => (Tone::Caution, words.not_verified.as_str()),
+        VerificationState::NotChecked => (Tone::Neutral, words.not_checked.as_str()),
     }
-}
-
-/// The reason for the verdict, in the words of the trace.
-fn reason_of(tap: &TracedInteraction) -> String {
-    let slug = tap.tag.as_ref().map(|tag| tag.slug.as_str());
-    let verdict = tap.interaction.verdict;
-    let steps = verdict_steps(slug, verdict, tap.inlay);
-    let by_verdict = |verdict: StepVerdict| steps.iter().find(|step| step.verdict == verdict);
-    let decisive = by_verdict(StepVerdict::Failed).or_else(|| by_verdict(StepVerdict::Gap));
-    let name = match verdict.tag_verified() {
-        None => StepName::Mac,
-        Some(_) => StepName::Counter,
-    };
-    let decisive = decisive.or_else(|| steps.iter().find(|step| step.name == name));
-    decisive.map_or_else(String::new, |step| {
-        let label = if step.name == StepName::Counter {
-            "Counter "
-        } else {
-            ""
-        };
-        sentence(&format!("{label}{}", step.detail))
-    })
-}
-
-/// The text with a capital at its beginning.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(characters).collect()
 }
 
 #[derive(Template)]
@@ -181,42 +166,101 @@ struct Message<'a> {
     links: &'a [(String, String)],
 }
 
-/// A page with only a message.
-pub struct PairPage<'a> {
-    /// The heading of the page.
-    pub title: &'a str,
-    /// The explanation below it.
-    pub text: &'a str,
-    /// Whether it reports a success.
-    pub good: bool,
-    /// The label of the button that pairs the phone, and a random text of this page, if it has one.
-    pub button: Option<(&'a str, &'a str)>,
-    /// The label and the address of each further host.
-    pub links: &'a [(String, String)],
+/// A page of the pairing. Links are pairs of a host and an address.
+#[derive(Clone, Copy, Debug)]
+pub enum PairPage<'a> {
+    /// The button that pairs the phone.
+    Ask {
+        /// Name of the phone.
+        name: &'a str,
+        /// Random text of this page, which its form sends.
+        page: &'a str,
+    },
+    /// The phone is paired now.
+    Paired {
+        /// The hosts at which it is not paired yet, with the addresses that pair it there.
+        links: &'a [(String, String)],
+    },
+    /// The phone was paired before.
+    Already {
+        /// Name of the phone.
+        name: &'a str,
+    },
+    /// The code cannot be used.
+    Over,
 }
 
-/// A page of the pairing, or one that explains why there is no other.
-pub fn pair_page(page: &PairPage<'_>, nonce: &str) -> Result<String, TapError> {
+/// A page of the pairing as HTML.
+pub fn pair_page(
+    page: PairPage<'_>,
+    language: StaffLanguage,
+    nonce: &str,
+) -> Result<String, TapError> {
+    let words = language.words();
+    let (title, text): (&str, String) = match page {
+        PairPage::Ask { name, .. } => (
+            words.pair_title.as_str(),
+            fill(&words.pair, &[("name", name)]),
+        ),
+        PairPage::Paired { links: [] } => (words.paired_title.as_str(), words.paired.clone()),
+        PairPage::Paired { .. } => (words.paired_title.as_str(), words.paired_more.clone()),
+        PairPage::Already { name } => {
+            let text = fill(&words.already, &[("name", name)]);
+            (words.already_title.as_str(), text)
+        }
+        PairPage::Over => (words.over_title.as_str(), words.over.clone()),
+    };
+    let is_good = matches!(page, PairPage::Paired { .. } | PairPage::Already { .. });
+    let links = match page {
+        PairPage::Paired { links } => links,
+        _ => &[],
+    };
+    let link = |(host, address): &(String, String)| {
+        let label = fill(&words.continue_at, &[("host", host)]);
+        (label, address.clone())
+    };
+    let links: Vec<_> = links.iter().map(link).collect();
     let message = Message {
-        shell: shell(page.title, nonce),
+        shell: shell(language, title, nonce),
         nonce,
         style: STYLE,
-        tone: if page.good { Tone::Good } else { Tone::Neutral },
-        text: page.text,
-        button: page.button,
-        links: page.links,
+        tone: if is_good { Tone::Good } else { Tone::Neutral },
+        text: &text,
+        button: match page {
+            PairPage::Ask { page, .. } => Some((words.pair_button.as_str(), page)),
+            _ => None,
+        },
+        links: &links,
     };
     Ok(message.render()?)
 }
 
 /// The page of a tap outside the groups of the phone.
-pub fn outside(nonce: &str) -> Result<String, TapError> {
-    let page = PairPage {
-        title: "Not in the groups of this phone",
-        text: "The tap was recorded as one of staff. Ask at the desk if this phone should show the tag.",
-        good: false,
+pub fn outside(language: StaffLanguage, nonce: &str) -> Result<String, TapError> {
+    let words = language.words();
+    plain(language, (&words.outside_title, &words.outside), nonce)
+}
+
+/// The answer to a form of another site.
+pub fn foreign_form(language: StaffLanguage, nonce: &str) -> Result<String, TapError> {
+    let words = language.words();
+    plain(language, (&words.foreign_title, &words.foreign), nonce)
+}
+
+/// A page with only a title and a text.
+fn plain(
+    language: StaffLanguage,
+    (title, text): (&str, &str),
+    nonce: &str,
+) -> Result<String, TapError> {
+    let message = Message {
+        shell: shell(language, title, nonce),
+        nonce,
+        style: STYLE,
+        tone: Tone::Neutral,
+        text,
         button: None,
         links: &[],
     };
-    pair_page(&page, nonce)
+    Ok(message.render()?)
 }

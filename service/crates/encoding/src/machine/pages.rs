@@ -182,7 +182,7 @@ impl Machine<'_> {
             !pages.write_password || (has_open_config && (opened_by.is_some() || !is_locked));
         if is_kept && pages.is_written(&seen.data, config) && wanted == config {
             return if seen.can_be_locked(pages) && can_protect {
-                self.prove(pages, Vec::new(), None)
+                self.prove(pages, self.factory_password(pages, &seen), None)
             } else {
                 Next::Rejected(Reason::ReadOnly)
             };
@@ -223,6 +223,7 @@ impl Machine<'_> {
             commands.push(write("Counter", at + 1, cfg1));
             commands.push(write("Mirror", at, cfg0));
         }
+        commands.extend(self.factory_password(pages, &seen));
         self.prove(pages, commands, Some(compare))
     }
 

@@ -44,6 +44,8 @@ impl Audience {
                 | "/stand-in"
                 | "/staff/pair/{code}"
                 | "/staff/taps/{id}"
+                | "/staff/taps/{id}/photo"
+                | "/staff/scan.js"
                 | "/kit/1/tapdesk.js"
                 | "/kit/1"
                 | "/kit/1/"

@@ -1,10 +1,12 @@
 //! Staff phones: how a phone is paired, and the pages that its taps get.
 //!
-//! Only three things read the cookie: a tap, the page of a tap, and the forms of that page. No other
-//! route knows it, and a page of an experience gets nothing by it.
+//! Only four things read the cookie: a tap, the page of a tap, its photo, and the forms of that page.
+//! No other route knows it, and a page of an experience gets nothing by it.
 
 mod cookie;
+mod fields;
 pub(crate) mod pair;
+pub(crate) mod scan;
 pub(crate) mod taps;
 
 use std::net::IpAddr;
@@ -13,9 +15,12 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
+use crate::auth::origin::{user_agent, visitor};
 use crate::pages;
 use crate::rate_limiter::{Operation, refused};
 use app::service::Service;
+use app::staff::{self, StaffLanguage};
+use app::tap::TapError;
 use domain::caller::{Actor, Caller};
 use domain::entropy;
 use domain::phone::Phone;
@@ -72,11 +77,14 @@ fn is_of_this_host(headers: &HeaderMap, host: &str) -> bool {
 }
 
 /// The answer to a form of another site.
-fn foreign_form() -> Response {
-    let page = pages::message(
-        StatusCode::FORBIDDEN,
-        "This form came from another site",
-        "Nothing was changed. Tap the tag again, and use the page that opens.",
-    );
-    refused(Operation::Update, page)
+fn foreign_form(service: &Service, headers: &HeaderMap) -> Result<Response, TapError> {
+    let nonce = pages::nonce(&*service.entropy);
+    let html = staff::foreign_form(language(headers), &nonce)?;
+    let page = pages::staff(StatusCode::FORBIDDEN, html, &nonce);
+    Ok(refused(Operation::Update, page))
+}
+
+/// The language of the user of a phone, as its browser says.
+fn language(headers: &HeaderMap) -> StaffLanguage {
+    StaffLanguage::of(&visitor(headers, user_agent(headers)).languages)
 }

@@ -35,6 +35,21 @@ pub(super) static TABLES: &[Table] = &[
             column("recorder", Text),
         ],
     ),
+    // Each photo may have a megabyte.
+    Table::new(
+        "sheet_photos",
+        Configuration,
+        Nothing,
+        2,
+        &[
+            column("sheet_id", Integer),
+            column("position", Integer),
+            column("media_type", Text),
+            column("digest", Text),
+            column("bytes", Bytes),
+        ],
+    )
+    .batch(8),
     Table::new(
         "imports",
         Configuration,

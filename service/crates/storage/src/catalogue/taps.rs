@@ -131,6 +131,23 @@ pub(super) static TABLES: &[Table] = &[
             column("earlier", Integer),
         ],
     ),
+    // A photo may have a megabyte. Staff may have written about the visitor of another tap.
+    Table::new(
+        "staff_notes",
+        History,
+        OfTaps,
+        1,
+        &[
+            column("interaction_id", Integer),
+            column("at", Integer),
+            column("phone", Text),
+            column("note", Text),
+            column("media_type", Text),
+            column("digest", Text),
+            column("photo", Bytes),
+        ],
+    )
+    .batch(8),
     Table::new(
         "test_taps",
         History,

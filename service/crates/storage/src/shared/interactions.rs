@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::experiences::published;
-use super::{Query, callers, inlays};
+use super::{Query, callers, inlays, staff_notes};
 use crate::StorageError;
 use crate::deferred::Noted;
 use crate::interactions::row::{COLUMNS, interaction};
@@ -69,13 +69,21 @@ pub(crate) async fn traced(
         payload_reads: payload_reads(db, id, noted.payload_reads).await?,
         left_out: answered.left_out,
         led_by: noted.rule.or(answered.led_by),
+        staff_note: if is_outside {
+            None
+        } else {
+            staff_notes::of(db, id).await?
+        },
         interaction,
     }))
 }
 
 /// Whether an interaction is within the caller's reach: by the experience that it led to, or by the
 /// group of its tag.
-async fn is_visible(db: &mut dyn Query, interaction: &Interaction) -> Result<bool, StorageError> {
+pub(super) async fn is_visible(
+    db: &mut dyn Query,
+    interaction: &Interaction,
+) -> Result<bool, StorageError> {
     match (db.reach().groups(), interaction.tag_id) {
         (None, _) => Ok(interaction.is_within(db.reach())),
         (Some(_), None) => Ok(false),
@@ -84,7 +92,7 @@ async fn is_visible(db: &mut dyn Query, interaction: &Interaction) -> Result<boo
 }
 
 /// Whether a tag, deleted or not, is within the caller's reach.
-async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError> {
+pub(super) async fn is_reached(db: &mut dyn Query, tag: TagId) -> Result<bool, StorageError> {
     if db.reach().limit().is_none() {
         return Ok(true);
     }

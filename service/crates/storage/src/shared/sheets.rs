@@ -4,12 +4,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::{Query, Transaction, audit, batches};
+use super::{Query, Transaction, audit, batches, staff_notes};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Access, InUse, SheetEdit, StorageError};
+use crate::{Access, Conflict, InUse, SheetEdit, StorageError};
 use domain::audit::Note;
 use domain::clock::Millis;
+use domain::field_error::FieldError;
 use domain::id::SheetId;
+use domain::image_type::ImageType;
+use domain::interaction::StaffPhoto;
 use domain::recorder::Recorder;
 use domain::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow, SignOff};
 
@@ -79,8 +82,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`InUse::SignedOff`](crate::InUse::SignedOff) and
-    /// [`InUse::OtherRows`](crate::InUse::OtherRows).
+    /// [`InUse::SignedOff`](crate::InUse::SignedOff), [`InUse::OtherRows`](crate::InUse::OtherRows), and
+    /// [`Invalid::Edit`](crate::Invalid::Edit) for a sheet without rows.
     pub async fn sign_off_sheet(
         &self,
         id: SheetId,
@@ -111,24 +114,39 @@ impl Access {
     ) -> Result<Option<SheetRow>, StorageError> {
         let by = self.recorder();
         self.change("append_sheet_row", (id, row, by), |tx, (id, row, by)| {
-            Box::pin(append(tx, *id, row, by.as_ref()))
+            Box::pin(append(tx, *id, (row, None), by.as_ref()))
         })
         .await
     }
 
-    /// Adds a row, unless the newest one of the same inlay is the same press of the same person: that
-    /// one is returned then. `None` if there is no such sheet.
+    /// Adds a row with its photo, unless the newest one of the same inlay is the same press of the same
+    /// person: that one is returned then. `None` if there is no such sheet.
     pub async fn append_sheet_row_once(
         &self,
         id: SheetId,
         row: RowFields,
+        photo: Option<(ImageType, Vec<u8>)>,
     ) -> Result<Option<SheetRow>, StorageError> {
         let by = self.recorder();
         self.change(
             "append_sheet_row_once",
-            (id, row, by),
-            |tx, (id, row, by)| Box::pin(append_once(tx, *id, row, by.as_ref())),
+            (id, row, photo, by),
+            |tx, (id, row, photo, by)| {
+                Box::pin(append_once(tx, *id, (row, photo.as_ref()), by.as_ref()))
+            },
         )
+        .await
+    }
+
+    /// The photo of a row, and its bytes.
+    pub async fn sheet_photo(
+        &self,
+        id: SheetId,
+        position: u32,
+    ) -> Result<Option<(StaffPhoto, Vec<u8>)>, StorageError> {
+        self.read("sheet_photo", (id, position), |db, (id, position)| {
+            Box::pin(photo(db, *id, *position))
+        })
         .await
     }
 
@@ -237,6 +255,10 @@ async fn sign_off(
     if before.row_count != row_count {
         return Err(InUse::OtherRows(before.row_count).into());
     }
+    if row_count == 0 {
+        let why = "A sheet without rows has nothing to confirm. Add a row, then sign it off.";
+        return Err(Conflict::from(FieldError::of("row_count", why)).into());
+    }
     let now = tx.now();
     let signed_off = SignOff {
         signer: signer.to_owned(),
@@ -254,10 +276,13 @@ async fn sign_off(
     sheet(tx, id).await
 }
 
+/// The fields of a row with its photo.
+type Sent<'a> = (&'a RowFields, Option<&'a (ImageType, Vec<u8>)>);
+
 async fn append(
     tx: &mut dyn Transaction,
     id: SheetId,
-    fields: &RowFields,
+    (fields, photo): Sent<'_>,
     by: Option<&Recorder>,
 ) -> Result<Option<SheetRow>, StorageError> {
     let Some(sheet) = sheet(tx, id).await? else {
@@ -277,6 +302,7 @@ async fn append(
         position: sheet.row_count + 1,
         at: tx.now(),
         by: by.cloned(),
+        photo: photo.map(|(media_type, bytes)| StaffPhoto::of(*media_type, bytes)),
         fields: fields.clone(),
     };
     let recorder = by.map(written).transpose()?;
@@ -285,27 +311,36 @@ async fn append(
         &values![id, row.position, row.at, written(fields)?, recorder],
     )
     .await?;
+    if let (Some(photo), Some((_, bytes))) = (&row.photo, photo) {
+        let sql = "INSERT INTO sheet_photos (sheet_id, position, media_type, digest, bytes)
+             VALUES (?1, ?2, ?3, ?4, ?5)";
+        let media_type = photo.media_type.as_str();
+        let values = values![id, row.position, media_type, &photo.digest, bytes];
+        tx.execute(sql, &values).await?;
+    }
     Ok(Some(row))
 }
 
 async fn append_once(
     tx: &mut dyn Transaction,
     id: SheetId,
-    fields: &RowFields,
+    (fields, photo): Sent<'_>,
     by: Option<&Recorder>,
 ) -> Result<Option<SheetRow>, StorageError> {
     let rows = rows(tx, id).await?.unwrap_or_default();
     let now = tx.now();
     let (uid, tag) = (fields.uid.as_deref(), fields.tag_id);
     let before = rows.into_iter().rfind(|row| row.fields.is_about(uid, tag));
+    let sent = photo.map(|(media_type, bytes)| StaffPhoto::of(*media_type, bytes));
     // Without a counter, two rows may be about two copies of one code.
     let is_same = |row: &SheetRow| {
         let is_one_press = fields.counter.is_some() || now.since(row.at) < PRESSED_TWICE;
-        row.fields == *fields && row.by.as_ref() == by && is_one_press
+        let is_alike = row.fields == *fields && row.photo == sent;
+        is_alike && row.by.as_ref() == by && is_one_press
     };
     match before.filter(is_same) {
         Some(row) => Ok(Some(row)),
-        None => append(tx, id, fields, by).await,
+        None => append(tx, id, (fields, photo), by).await,
     }
 }
 
@@ -313,8 +348,10 @@ async fn rows(db: &mut dyn Query, id: SheetId) -> Result<Option<Vec<SheetRow>>, 
     if sheet(db, id).await?.is_none() {
         return Ok(None);
     }
-    let sql =
-        "SELECT position, at, recorder, row FROM sheet_rows WHERE sheet_id = ?1 ORDER BY position";
+    let sql = "SELECT r.position, r.at, r.recorder, r.row, p.media_type, p.digest
+         FROM sheet_rows r
+         LEFT JOIN sheet_photos p ON p.sheet_id = r.sheet_id AND p.position = r.position
+         WHERE r.sheet_id = ?1 ORDER BY r.position";
     let found = db.query(sql, &values![id]).await?;
     let rows = found.into_iter().map(|mut row| {
         Ok(SheetRow {
@@ -322,7 +359,22 @@ async fn rows(db: &mut dyn Query, id: SheetId) -> Result<Option<Vec<SheetRow>>, 
             at: row.take()?,
             by: optional(row.take()?)?,
             fields: row.json("row")?,
+            photo: staff_notes::photo_of(&mut row)?,
         })
     });
     rows.collect::<Result<_, StorageError>>().map(Some)
+}
+
+async fn photo(
+    db: &mut dyn Query,
+    id: SheetId,
+    position: u32,
+) -> Result<Option<(StaffPhoto, Vec<u8>)>, StorageError> {
+    let sql = "SELECT media_type, digest, bytes FROM sheet_photos
+         WHERE sheet_id = ?1 AND position = ?2";
+    let Some(mut row) = db.row(sql, &values![id, position]).await? else {
+        return Ok(None);
+    };
+    let photo = staff_notes::photo_of(&mut row)?;
+    Ok(photo.zip(Some(row.take()?)))
 }

@@ -200,6 +200,7 @@ const READERS: &[(&str, &str, Reads)] = &[
         UpdateFault::parse(text).is_some()
     }),
     ("left_out", "macros", json::<IgnoredAny>),
+    ("staff_notes", "media_type", is_image_type),
     ("webhooks", "fields", json::<WebhookFields>),
     ("mail", "fields", json::<MailFields>),
     ("notifications", "fields", json::<NotificationFields>),
@@ -213,6 +214,7 @@ const READERS: &[(&str, &str, Reads)] = &[
     ("sheets", "expected", json::<IgnoredAny>),
     ("sheets", "signed_off", json::<SignOff>),
     ("sheet_rows", "row", json::<IgnoredAny>),
+    ("sheet_photos", "media_type", is_image_type),
     ("sheet_rows", "recorder", json::<Recorder>),
     ("import_rows", "row", json::<IgnoredAny>),
     ("import_rows", "inlay", json::<IgnoredAny>),

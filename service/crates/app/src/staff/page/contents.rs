@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::super::action::NOTING;
 use super::super::open_sheet;
+use super::super::words::{StaffLanguage, StaffWords, fill};
 use crate::service::Service;
 use crate::tap::lines;
 use domain::clock::{Millis, Timestamp};
 use domain::id::{ExperienceId, SheetId};
-use domain::interaction::{Interaction, TapOrigin};
+use domain::interaction::{Interaction, StaffNote, TapOrigin};
 use domain::phone::Phone;
-use domain::plural::counted;
 use domain::scope::Scope;
-use domain::sheet::{Sheet, SheetRow, verdict_title};
+use domain::sheet::{Sheet, SheetRow};
 use domain::tag::Tag;
 use domain::trace::TracedInteraction;
 use domain::world::World;
@@ -33,8 +34,10 @@ pub(super) struct Contents {
     pub(super) sheets: Vec<SheetChoice>,
     /// A sentence about the row that the first sheet has of this tag already.
     pub(super) row_before: Option<String>,
-    /// The note of a refused form.
+    /// The note of a refused row.
     pub(super) note: String,
+    /// The form of the tap's note; `None` if the phone cannot add one.
+    pub(super) tap_note: Option<NoteForm>,
     /// Values that the page only shows.
     pub(super) values: Vec<(String, String)>,
     /// Variables that the page has a form for.
@@ -49,6 +52,14 @@ pub(super) struct Contents {
     pub(super) open: String,
     /// The last taps of the tag, the newest first.
     pub(super) taps: Vec<LastTap>,
+}
+
+/// The form of a tap's note.
+pub(super) struct NoteForm {
+    /// The stored note, or that of a refused form.
+    pub(super) note: String,
+    /// Whether there is a stored photo.
+    pub(super) has_photo: bool,
 }
 
 /// An open test sheet.
@@ -78,6 +89,10 @@ pub(super) struct LastTap {
     pub(super) when: String,
     pub(super) verdict: &'static str,
     pub(super) by: &'static str,
+    /// The note of staff; empty if there is none.
+    pub(super) note: String,
+    /// The address of the photo of staff, if there is one.
+    pub(super) photo: Option<String>,
 }
 
 impl Contents {
@@ -87,19 +102,23 @@ impl Contents {
         service: &Service,
         phone: &Phone,
         tap: &TracedInteraction,
-        last: Option<SheetId>,
+        (last, language): (Option<SheetId>, StaffLanguage),
     ) -> Result<Self, StorageError> {
+        let words = language.words();
         let rights = phone.rights();
         let may = |scope| rights.allow(scope);
         let mut contents = Self {
-            facts: facts(tap),
+            facts: facts(tap, words),
             may_move: may(Scope::Keys)
                 && !service.storage.is_limited()
                 && tap.interaction.inlay_id.is_some(),
             ..Self::default()
         };
         if may(Scope::Encode) {
-            contents.read_sheets(service, tap, last).await?;
+            contents.read_sheets(service, tap, (last, language)).await?;
+        }
+        if NOTING.into_iter().any(may) {
+            contents.tap_note = Some(NoteForm::of(tap.staff_note.as_ref()));
         }
         let tag = match tap.interaction.tag_id {
             Some(id) => service.storage.tag(id).await?,
@@ -109,11 +128,11 @@ impl Contents {
             return Ok(contents);
         };
         if may(Scope::Read) {
-            contents.read_tag(service, &tag).await?;
-            contents.read_taps(service, &tag).await?;
+            contents.read_tag(service, &tag, words).await?;
+            contents.read_taps(service, &tag, words).await?;
         }
         if may(Scope::Tags) {
-            contents.read_forms(service, &tag).await?;
+            contents.read_forms(service, &tag, words).await?;
         } else if may(Scope::Read) {
             let variables = tag.fields.variables.0.iter();
             let shown = variables.map(|(key, value)| (key.as_str().to_owned(), value.clone()));
@@ -128,6 +147,11 @@ impl Contents {
         self.open = field("action");
         match &*self.open {
             "good" | "bad" => self.note = field("note"),
+            "note" => {
+                if let Some(form) = &mut self.tap_note {
+                    form.note = lines(&field("note"));
+                }
+            }
             "inlay" => self.slug = field("slug"),
             "experience" => {
                 let id = field("experience_id");
@@ -153,7 +177,7 @@ impl Contents {
         &mut self,
         service: &Service,
         tap: &TracedInteraction,
-        last: Option<SheetId>,
+        (last, language): (Option<SheetId>, StaffLanguage),
     ) -> Result<(), StorageError> {
         let mut sheets = open_sheet::open_sheets(service).await?;
         // The first one is chosen. A person works through one sheet, which need not be the newest.
@@ -162,25 +186,32 @@ impl Contents {
         }
         if let Some(sheet) = sheets.first() {
             let before = open_sheet::row_before(service, sheet.id, tap).await?;
-            self.row_before = before.map(|row| row_sentence(&row, sheet, sheets.len()));
+            self.row_before = before.map(|row| row_sentence(&row, (sheet, sheets.len()), language));
         }
-        self.sheets = sheets.iter().map(sheet_choice).collect();
+        let choice = |sheet: &Sheet| sheet_choice(sheet, language.words());
+        self.sheets = sheets.iter().map(choice).collect();
         Ok(())
     }
 
-    async fn read_tag(&mut self, service: &Service, tag: &Tag) -> Result<(), StorageError> {
+    async fn read_tag(
+        &mut self,
+        service: &Service,
+        tag: &Tag,
+        words: &'static StaffWords,
+    ) -> Result<(), StorageError> {
         let Some(effective) = service.storage.effective(tag.id).await? else {
             return Ok(());
         };
         if let Some(group) = tag.fields.group_id
             && let Some(group) = service.storage.group(group).await?
         {
-            self.facts.push(("Group", group.fields.name));
+            self.facts.push((words.group.as_str(), group.fields.name));
         }
         if let Some(id) = effective.experience_id.value
             && let Some(experience) = service.storage.experience(id).await?
         {
-            self.facts.push(("Experience", experience.name.to_string()));
+            let name = experience.name.to_string();
+            self.facts.push((words.experience.as_str(), name));
         }
         let values = effective.attributes.into_iter().chain(effective.data);
         let values = values.map(|(key, value)| (key.as_str().to_owned(), value.value));
@@ -188,7 +219,12 @@ impl Contents {
         Ok(())
     }
 
-    async fn read_taps(&mut self, service: &Service, tag: &Tag) -> Result<(), StorageError> {
+    async fn read_taps(
+        &mut self,
+        service: &Service,
+        tag: &Tag,
+        words: &'static StaffWords,
+    ) -> Result<(), StorageError> {
         let filter = InteractionFilter {
             tag_id: Some(tag.id),
             world: World::Both,
@@ -199,12 +235,22 @@ impl Contents {
             .interactions(filter, None, LAST_TAPS)
             .await?;
         let now = service.now_in(tag.simulated).await?;
-        let taps = found.found.iter();
-        self.taps = taps.map(|(tap, _)| last_tap(tap, now)).collect();
+        let ids = found.found.iter().map(|(tap, _)| tap.id).collect();
+        let mut notes = service.storage.staff_notes(ids).await?;
+        let taps = found.found.iter().map(|(tap, _)| {
+            let note = notes.remove(&tap.id);
+            last_tap(tap, note, now, words)
+        });
+        self.taps = taps.collect();
         Ok(())
     }
 
-    async fn read_forms(&mut self, service: &Service, tag: &Tag) -> Result<(), StorageError> {
+    async fn read_forms(
+        &mut self,
+        service: &Service,
+        tag: &Tag,
+        words: &'static StaffWords,
+    ) -> Result<(), StorageError> {
         let variables = tag.fields.variables.0.iter().take(VARIABLES);
         let variables = variables.map(|(key, value)| Variable::of(key.as_str(), value.clone()));
         self.variables = variables.collect();
@@ -220,7 +266,7 @@ impl Contents {
         }
         let none = Choice {
             id: String::new(),
-            name: "None".to_owned(),
+            name: words.none.clone(),
             selected: own.is_none(),
         };
         let some = found.into_iter().map(|experience| Choice {
@@ -243,72 +289,107 @@ impl Variable {
     }
 }
 
-/// The sentence about a row of this tag in `sheet`, which is one of `sheets` open ones.
-fn row_sentence(row: &SheetRow, sheet: &Sheet, sheets: usize) -> String {
-    let (position, verdict) = (row.position, verdict_title(&row.fields.verdict));
-    if sheets == 1 {
-        return format!("Row {position} is about this tag already: {verdict}.");
+impl NoteForm {
+    fn of(stored: Option<&StaffNote>) -> Self {
+        Self {
+            note: stored.map_or_else(String::new, |stored| stored.note.clone()),
+            has_photo: stored.is_some_and(|stored| stored.photo.is_some()),
+        }
     }
-    let name = &sheet.fields.name;
-    format!("Row {position} of \u{201c}{name}\u{201d} is about this tag already: {verdict}.")
 }
 
-fn facts(tap: &TracedInteraction) -> Vec<(&'static str, String)> {
+/// The sentence about a row of this tag in a sheet, which is one of `sheets` open ones.
+fn row_sentence(
+    row: &SheetRow,
+    (sheet, sheets): (&Sheet, usize),
+    language: StaffLanguage,
+) -> String {
+    let words = language.words();
+    let text = if sheets == 1 {
+        &words.row_before
+    } else {
+        &words.row_before_of
+    };
+    let position = row.position.to_string();
+    let values = [
+        ("row", position.as_str()),
+        ("sheet", sheet.fields.name.as_str()),
+        ("verdict", language.verdict_of_row(&row.fields.verdict)),
+    ];
+    fill(text, &values)
+}
+
+fn facts(tap: &TracedInteraction, words: &'static StaffWords) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if let Some(tag) = &tap.tag {
-        facts.push(("Slug", tag.slug.clone()));
+        facts.push((words.slug.as_str(), tag.slug.clone()));
     }
     let uid = tap.inlay.map(|inlay| inlay.uid);
     if let Some(uid) = uid.or_else(|| tap.interaction.verdict.other_uid()) {
-        facts.push(("UID", uid.to_string()));
+        facts.push((words.uid.as_str(), uid.to_string()));
     }
     facts
 }
 
-fn sheet_choice(sheet: &Sheet) -> SheetChoice {
-    let (name, row) = (&sheet.fields.name, sheet.row_count + 1);
-    let label = match sheet.fields.planned {
-        Some(planned) => format!("{name} · row {row} of {planned}"),
-        None => format!("{name} · row {row}"),
+fn sheet_choice(sheet: &Sheet, words: &StaffWords) -> SheetChoice {
+    let (name, row) = (&sheet.fields.name, (sheet.row_count + 1).to_string());
+    let row = match sheet.fields.planned {
+        Some(planned) => {
+            let planned = planned.to_string();
+            fill(&words.row_of, &[("row", &row), ("planned", &planned)])
+        }
+        None => fill(&words.row, &[("row", &row)]),
     };
     SheetChoice {
         id: sheet.id,
-        label,
+        label: format!("{name} \u{b7} {row}"),
     }
 }
 
-fn last_tap(tap: &Interaction, now: Timestamp) -> LastTap {
+fn last_tap(
+    tap: &Interaction,
+    note: Option<StaffNote>,
+    now: Timestamp,
+    words: &'static StaffWords,
+) -> LastTap {
+    let has_photo = note.as_ref().is_some_and(|note| note.photo.is_some());
     LastTap {
-        when: ago(now.since(tap.at)),
+        when: ago(now.since(tap.at), words),
         verdict: match tap.verdict.tag_verified() {
-            Some(true) => "Verified",
-            Some(false) => "Not verified",
-            None => "Not checked",
+            Some(true) => &words.verified,
+            Some(false) => &words.not_verified,
+            None => &words.not_checked,
         },
         by: match tap.origin {
-            TapOrigin::Visitor => "visitor",
-            TapOrigin::Reader => "reader",
-            TapOrigin::Kiosk => "kiosk",
-            TapOrigin::Staff => "staff",
-            TapOrigin::Simulator => "simulator",
+            TapOrigin::Visitor => &words.by_visitor,
+            TapOrigin::Reader => &words.by_reader,
+            TapOrigin::Kiosk => &words.by_kiosk,
+            TapOrigin::Staff => &words.by_staff,
+            TapOrigin::Simulator => &words.by_simulator,
         },
+        note: note.map(|note| note.note).unwrap_or_default(),
+        photo: has_photo.then(|| format!("/staff/taps/{}/photo", tap.id)),
     }
 }
 
-/// A time in words. The page has no script, and the service does not know the phone's time zone.
-fn ago(span: Millis) -> String {
+/// A time in words. The page works without a script, and the service does not know the phone's time
+/// zone.
+fn ago(span: Millis, words: &StaffWords) -> String {
     let minutes = span.whole_seconds() / 60;
-    match minutes {
-        ..1 => "just now".to_owned(),
-        1..60 => format!("{minutes} min ago"),
-        60..1440 => format!("{} h ago", minutes / 60),
-        _ => format!("{} ago", counted((minutes / 1440).unsigned_abs(), "day")),
-    }
+    let (text, number) = match minutes {
+        ..1 => (&words.just_now, 0),
+        1..60 => (&words.minutes_ago, minutes),
+        60..1440 => (&words.hours_ago, minutes / 60),
+        1440..2880 => (&words.day_ago, 1),
+        _ => (&words.days_ago, minutes / 1440),
+    };
+    fill(text, &[("n", &number.to_string())])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::visitor::Languages;
 
     #[test]
     fn a_time_is_said_in_words() {
@@ -321,7 +402,8 @@ mod tests {
             (Millis::days(1), "1 day ago"),
             (Millis::days(12), "12 days ago"),
         ] {
-            assert_eq!(ago(span), words);
+            let english = StaffLanguage::of(&Languages::default());
+            assert_eq!(ago(span, english.words()), words);
         }
     }
 }

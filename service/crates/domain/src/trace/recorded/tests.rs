@@ -56,6 +56,7 @@ fn traced(verdict: Verdict) -> TracedInteraction {
         left_out: Vec::new(),
         led_by: None,
         groups: BTreeMap::new(),
+        staff_note: None,
     }
 }
 

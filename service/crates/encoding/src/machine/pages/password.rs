@@ -176,6 +176,20 @@ impl Machine<'_> {
         Next::Send(Phase::Pages(PageStep::Unmirrored), commands)
     }
 
+    /// The writes that put the factory's password in place of ours, on a chip that is to have none and
+    /// whose password is out of force. A chip that was torn away in [`Self::remove_password`] still has
+    /// it, and shows it to nobody.
+    pub(super) fn factory_password(&self, pages: &Pages, seen: &Seen) -> Vec<Command> {
+        let [cfg0, _] = seen.config();
+        let is_open = self.opened_by().is_none() && cfg0[3] > pages.memory.last_page();
+        if pages.write_password || !self.chip.had_password || !is_open {
+            return Vec::new();
+        }
+        let factory = WritePassword::FACTORY.pages(pages.memory);
+        let writes = factory.map(|(page, bytes)| write("Factory password", page, bytes));
+        writes.into()
+    }
+
     /// The steps begin again after a mirror was switched off, or a password was taken out of force. If
     /// the chip accepted its password and refused the write after it, its reader activated it again in
     /// between, and will do so each time.

@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 
 use crate::error::ApiError;
-use domain::id::{ExperienceId, ImageId, TagId};
+use domain::id::{ExperienceId, ImageId, SheetId, TagId};
 use domain::tag::Slug;
 use inlay::Uid;
 
@@ -34,6 +34,18 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let values = values(parts, state).await?;
         Ok(Self(part(&values, "id")?, part(&values, "image_id")?))
+    }
+}
+
+/// The `{id}` and the `{position}` of a row of a test sheet.
+pub(in crate::admin) struct RowPath(pub(in crate::admin) SheetId, pub(in crate::admin) u32);
+
+impl<S: Send + Sync> FromRequestParts<S> for RowPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let values = values(parts, state).await?;
+        Ok(Self(part(&values, "id")?, part(&values, "position")?))
     }
 }
 

@@ -1,16 +1,20 @@
 //! `GET /admin/v1/interactions/{id}`.
 
 use axum::Json;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::Asked;
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, Common, NotFound};
+use crate::picture;
+use crate::schema::Binary;
 use app::service::Service;
 use domain::id::InteractionId;
 use domain::interaction::{
-    Interaction, InteractionView, RecordedReads, RecordedRefusal, RecordedUpdate,
+    Interaction, InteractionView, RecordedReads, RecordedRefusal, RecordedUpdate, StaffNote,
 };
 use domain::rolling_key::KeyState;
 use domain::trace::{self, Step};
@@ -32,6 +36,57 @@ pub(crate) struct TracedView {
     refused_update: Option<RecordedRefusal>,
     /// Number and times of the reads of its payload.
     payload_reads: Option<RecordedReads>,
+    /// The note and the photo that staff added with their phone.
+    staff_note: Option<NoteView>,
+}
+
+/// A note of staff with the address of its photo.
+#[derive(Serialize, ToSchema)]
+#[schema(as = InteractionNote)]
+struct NoteView {
+    #[serde(flatten)]
+    note: StaffNote,
+    /// The path of the photo in this API; null if there is none.
+    photo_url: Option<String>,
+}
+
+impl NoteView {
+    fn of(id: InteractionId, note: StaffNote) -> Self {
+        let has_photo = note.photo.is_some();
+        Self {
+            photo_url: has_photo.then(|| format!("/admin/v1/interactions/{id}/photo")),
+            note,
+        }
+    }
+}
+
+/// Get the photo that staff added to an interaction
+///
+/// The bytes as Tapdesk stores them: PNG or JPEG, upright, at most 1600 pixels on a side, without
+/// metadata such as the place. The `ETag` is their digest.
+#[utoipa::path(
+    get, path = "/interactions/{id}/photo", tag = "interactions",
+    params(("id" = InteractionId, Path)),
+    responses(
+        (
+            status = OK,
+            content((inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg")),
+            headers(("ETag" = String, description = "The digest of the bytes, in quotes"))
+        ),
+        NotFound, Common
+    )
+)]
+pub(crate) async fn photo(
+    Asked(service): Asked,
+    Id(id): Id<InteractionId>,
+) -> Result<Response, ApiError> {
+    let found = service.storage.staff_photo(id).await?;
+    let (photo, bytes) = found.ok_or(ApiError::NotFound("photo"))?;
+    let etag = HeaderValue::from_str(&format!("\"{}\"", photo.digest));
+    let etag = etag.map_err(|_| ApiError::Internal)?;
+    let mut response = picture::answer(photo.media_type, bytes);
+    response.headers_mut().insert(header::ETAG, etag);
+    Ok(response)
 }
 
 /// Get an interaction with its trace
@@ -51,7 +106,10 @@ pub(crate) async fn get(
         },
         None => key_state(&service, &traced.interaction).await?,
     };
+    let id = traced.interaction.id;
+    let note = traced.staff_note.clone();
     Ok(Json(TracedView {
+        staff_note: note.map(|note| NoteView::of(id, note)),
         steps: trace::of(&traced, key),
         key,
         interaction: InteractionView::new(traced.interaction, traced.tag),

@@ -56,6 +56,7 @@ fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
         position,
         at,
         by,
+        photo: _,
         fields,
     } in rows
     {

@@ -18,8 +18,8 @@ pub(crate) struct NewSignOff {
     /// The name of the person who confirms the rows.
     #[schema(min_length = 1, max_length = 200)]
     signer: String,
-    /// Number of rows that this person saw. If the sheet has another number, nothing is changed
-    /// (409).
+    /// Number of rows that this person saw, at least one. If the sheet has another number, nothing is
+    /// changed (409).
     row_count: u64,
 }
 

@@ -14,7 +14,7 @@ use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
-use super::{cookie, foreign_form, is_of_this_host, on_behalf};
+use super::{cookie, foreign_form, is_of_this_host, language, on_behalf};
 use crate::auth::origin::Origin;
 use crate::body;
 use crate::error::refused_tap;
@@ -105,20 +105,12 @@ async fn asked(service: &Service, sent: &Sent) -> Result<Response, TapError> {
     let Some((_, found)) = to_pair(service, sent).await? else {
         return over(service, sent).await;
     };
-    let text = format!(
-        "A tag that you tap with this phone then opens the staff page of \u{201c}{}\u{201d}. These taps are not \
-         counted as visits.",
-        found.phone.name
-    );
     let of_page = PhoneSecret::generate(&*service.entropy);
-    let page = PairPage {
-        title: "Use this phone for staff",
-        text: &text,
-        good: false,
-        button: Some(("Pair this phone", of_page.expose())),
-        links: &[],
+    let page = PairPage::Ask {
+        name: &found.phone.name,
+        page: of_page.expose(),
     };
-    answer(service, StatusCode::OK, &page)
+    answer(service, StatusCode::OK, page, &sent.headers)
 }
 
 /// The phone of the code, with the code. `None` if the code cannot be used.
@@ -141,7 +133,7 @@ async fn pressed(service: &Service, sent: &Sent, body: Body) -> Result<Response,
     let found = to_pair(service, sent).await?;
     if !is_of_this_host(&sent.headers, &sent.host) {
         return match found {
-            Some(_) => Ok(foreign_form()),
+            Some(_) => foreign_form(service, &sent.headers),
             None => over(service, sent).await,
         };
     }
@@ -209,19 +201,8 @@ async fn answer_paired(
     let is_https = staff::is_https_at(service, &sent.host).await?;
     let others = others(service, paired, &host_name(&sent.host)).await?;
     let links = links(&others, &press.next);
-    let text = if links.is_empty() {
-        "Tap a tag: its staff page opens. The desk can end this at any time."
-    } else {
-        "Tap a tag of this address: its staff page opens. Tags at other addresses need one more step each."
-    };
-    let page = PairPage {
-        title: "This phone is paired",
-        text,
-        good: true,
-        button: None,
-        links: &links,
-    };
-    let mut response = answer(service, StatusCode::OK, &page)?;
+    let page = PairPage::Paired { links: &links };
+    let mut response = answer(service, StatusCode::OK, page, &sent.headers)?;
     let (end, now) = (paired.phone.expires_at, service.storage.now().await?);
     if let Some(cookie) = cookie::header_of(&press.secret, is_https, end, now) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -244,11 +225,8 @@ async fn others(
 /// the page that then opens.
 fn links(hosts: &[TagHost], code: &PhoneSecret) -> Vec<(String, String)> {
     let link = |host: &TagHost| {
-        let label = format!("Continue at {}", host.name);
-        (
-            label,
-            format!("{}/staff/pair/{}", host.origin, code.expose()),
-        )
+        let address = format!("{}/staff/pair/{}", host.origin, code.expose());
+        (host.name.clone(), address)
     };
     hosts.iter().map(link).collect()
 }
@@ -257,36 +235,24 @@ fn links(hosts: &[TagHost], code: &PhoneSecret) -> Vec<(String, String)> {
 /// the link a second time, or reloads the page.
 async fn over(service: &Service, sent: &Sent) -> Result<Response, TapError> {
     if let Some(phone) = cookie::phone(service, &sent.headers, &sent.host).await? {
-        let text = format!(
-            "It shows the staff pages of \u{201c}{}\u{201d}. Tap a tag to open one. This link was used, or is \
-             older than ten minutes.",
-            phone.name
-        );
-        let page = PairPage {
-            title: "This phone is paired already",
-            text: &text,
-            good: true,
-            button: None,
-            links: &[],
-        };
-        return answer(service, StatusCode::OK, &page);
+        let page = PairPage::Already { name: &phone.name };
+        return answer(service, StatusCode::OK, page, &sent.headers);
     }
-    let page = PairPage {
-        title: "This link is over",
-        text: "It was used, or is older than ten minutes. Let the desk show a new one.",
-        good: false,
-        button: None,
-        links: &[],
-    };
-    answer(service, StatusCode::NOT_FOUND, &page)
+    answer(
+        service,
+        StatusCode::NOT_FOUND,
+        PairPage::Over,
+        &sent.headers,
+    )
 }
 
 fn answer(
     service: &Service,
     status: StatusCode,
-    page: &PairPage<'_>,
+    page: PairPage<'_>,
+    headers: &HeaderMap,
 ) -> Result<Response, TapError> {
     let nonce = pages::nonce(&*service.entropy);
-    let html = staff::pair_page(page, &nonce)?;
+    let html = staff::pair_page(page, language(headers), &nonce)?;
     Ok(pages::staff(status, html, &nonce))
 }

@@ -12,28 +12,31 @@ use axum::response::{IntoResponse as _, Response};
 use utoipa::ToSchema;
 
 use super::cookie;
-use super::{foreign_form, is_of_this_host, on_behalf};
+use super::fields::{Fields, Unread};
+use super::{foreign_form, is_of_this_host, language, on_behalf};
 use crate::auth::origin::Origin;
-use crate::body;
 use crate::error::{nothing_here, refused_change, refused_tap};
 use crate::pages;
-use crate::public::form::{is_form, unreadable};
+use crate::picture;
+use crate::public::AsService;
+use crate::public::form::unreadable;
 use crate::public::tap::requested;
-use crate::public::{AsService, BODY_MAX, BODY_TIME};
 use crate::rate_limiter::{Operation, refused};
+use crate::schema::Binary;
 use app::service::Service;
-use app::staff::{self, Acted, Action, Done, Said, Shown, StaffTap};
+use app::staff::{self, Acted, Action, Done, Said, Shown, StaffLanguage, StaffTap};
+use app::studio::pictures;
 use app::tap::TapError;
+use domain::experience::picture::PictureError;
 use domain::id::{InteractionId, SheetId};
+use domain::image_type::ImageType;
 use domain::phone::Phone;
+use domain::scope::Scope;
 use domain::trace::TracedInteraction;
 use storage::StorageError;
 
 /// The parameter of the page's address that names a change which was just made.
 const DONE: &str = "done";
-/// The message for a form without a token of its page that is still valid.
-const TOO_OLD: &str =
-    "This page is too old, so nothing was changed. Check what you typed, and send it again.";
 
 /// The fields of a form of the page.
 #[derive(ToSchema)]
@@ -41,15 +44,18 @@ const TOO_OLD: &str =
 pub(crate) struct StaffForm {
     /// The token of the page. It is of this tap and this phone, and valid for an hour.
     token: String,
-    /// The action: a row `good` or `bad` of a test sheet, or a new `experience`, `value` or tag of the
-    /// `inlay`.
-    #[schema(pattern = "^(good|bad|experience|value|inlay)$")]
+    /// The action: a row `good` or `bad` of a test sheet, a `note` of the tap, or a new `experience`,
+    /// `value` or tag of the `inlay`.
+    #[schema(pattern = "^(good|bad|note|experience|value|inlay)$")]
     action: String,
     /// With `good` and `bad`: the test sheet.
     sheet: Option<i64>,
-    /// With `good` and `bad`: a note for the row.
-    #[schema(max_length = 500)]
+    /// With `good` and `bad`: a note for the row. With `note`: the note of the tap; empty removes it.
+    #[schema(max_length = 1000)]
     note: Option<String>,
+    /// With `note`: any text removes the stored photo. With `good`, `bad` and `note`, a photo is the file
+    /// `photo` of a form that is `multipart/form-data`.
+    remove_photo: Option<String>,
     /// With `experience`: the experience; empty for none.
     experience_id: Option<String>,
     /// With `value`: the variable.
@@ -86,20 +92,46 @@ pub(crate) async fn page(
     shown(&service, &sent).await.unwrap_or_else(refused_tap)
 }
 
+/// Get the photo of a staff phone's tap
+///
+/// Only for phones that see the notes of the tap: those with the scope `read`, `tags` or `encode`.
+#[utoipa::path(
+    get, path = "/staff/taps/{id}/photo", tag = "public",
+    params(("id" = InteractionId, Path, description = "The interaction")),
+    responses(
+        (status = OK, content((inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg"))),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such photo")
+    )
+)]
+pub(crate) async fn photo(
+    AsService(service): AsService,
+    origin: Origin,
+    id: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response {
+    let (sent, _) = Sent::of(id, origin, request);
+    shown_photo(&service, &sent)
+        .await
+        .unwrap_or_else(refused_tap)
+}
+
 /// Send a form of a staff page
 ///
 /// Makes one change on behalf of the phone, with a row in the audit log, and leads back to the page.
 #[utoipa::path(
     post, path = "/staff/taps/{id}", tag = "public",
     params(("id" = InteractionId, Path, description = "The interaction")),
-    request_body(content = StaffForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content(
+        (StaffForm = "application/x-www-form-urlencoded"),
+        (StaffForm = "multipart/form-data")
+    )),
     responses(
         (status = SEE_OTHER, description = "The change is made; the page shows it"),
         (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The fields are of no form of the page"),
         (status = FORBIDDEN, body = String, content_type = "text/html", description = "The form is of another site, another phone or another tap, or has expired, or the phone lacks the scope"),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap"),
         (status = CONFLICT, body = String, content_type = "text/html", description = "The change does not fit the present state"),
-        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB"),
+        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB, or over 16 MiB with a photo"),
         (status = UNPROCESSABLE_ENTITY, body = String, content_type = "text/html", description = "A value is not valid")
     )
 )]
@@ -183,7 +215,7 @@ impl Sent {
             StaffTap::Within(tap) => Ok(tap),
             StaffTap::Outside => {
                 let nonce = pages::nonce(&*service.entropy);
-                let html = staff::outside(&nonce)?;
+                let html = staff::outside(self.language(), &nonce)?;
                 Err(pages::staff(StatusCode::OK, html, &nonce))
             }
             StaffTap::Nothing => Err(nothing_here()),
@@ -203,8 +235,13 @@ impl Sent {
         };
         let reading = self.on_behalf(service, phone, ("", String::new()));
         let nonce = pages::nonce(&*service.entropy);
-        let html = staff::page(&reading, phone, tap, shown, &nonce).await?;
+        let look = (self.language(), &*nonce);
+        let html = staff::page(&reading, phone, tap, shown, look).await?;
         Ok(pages::staff(status, html, &nonce))
+    }
+
+    fn language(&self) -> StaffLanguage {
+        language(&self.parts.headers)
     }
 
     /// The change that the page's address says was just made.
@@ -233,37 +270,65 @@ async fn shown(service: &Service, sent: &Sent) -> Result<Response, TapError> {
     }
 }
 
+async fn shown_photo(service: &Service, sent: &Sent) -> Result<Response, TapError> {
+    let Some((phone, id)) = sent.phone(service).await? else {
+        return Ok(nothing_here());
+    };
+    let rights = phone.rights();
+    let sees = [Scope::Read, Scope::Tags, Scope::Encode];
+    if !sees.into_iter().any(|scope| rights.allow(scope)) {
+        return Ok(nothing_here());
+    }
+    let reading = sent.on_behalf(service, &phone, ("", String::new()));
+    let Some((photo, bytes)) = reading.storage.staff_photo(id).await? else {
+        return Ok(nothing_here());
+    };
+    let mut response = picture::answer(photo.media_type, bytes);
+    let headers = response.headers_mut();
+    headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
+    pages::keep_private(headers);
+    Ok(response)
+}
+
 async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, TapError> {
     let Some((phone, id)) = sent.phone(service).await? else {
         return Ok(nothing_here());
     };
     let headers = &sent.parts.headers;
     if !is_of_this_host(headers, &sent.host) {
-        return Ok(foreign_form());
+        return foreign_form(service, headers);
     }
-    if !is_form(headers) {
-        let text =
-            "This page takes what a form of its own sends (application/x-www-form-urlencoded).";
-        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Ok(pages::message(status, "Not like this", text));
-    }
-    let body = match body::read(body, BODY_MAX, BODY_TIME).await {
-        Ok(body) => body,
-        Err(error) => return Ok(refused(Operation::Update, unreadable(error))),
+    let fields = match Fields::read(headers, body).await {
+        Ok(fields) => Ok(fields),
+        Err(Unread::NoForm) => return Ok(no_form()),
+        Err(Unread::Body(error)) => return Ok(refused(Operation::Update, unreadable(error))),
+        Err(Unread::LargePhoto) => Err(sent.language().photo(&PictureError::TooMuchMemory)),
     };
-    let fields: BTreeMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
     let tap = match sent.tap(service, &phone, id).await? {
         Ok(tap) => tap,
         Err(other) => return Ok(other),
     };
-    let token = fields.get("token").map_or("", String::as_str);
-    let is_own = staff::is_form_of(service, &phone, &tap, token).await?;
-    let said = if is_own {
-        change(service, sent, (&phone, &tap), &fields).await?
-    } else {
-        Err((StatusCode::FORBIDDEN, TOO_OLD.to_owned()))
+    let mut fields = match fields {
+        Ok(fields) => fields,
+        Err(why) => {
+            let shown = Shown {
+                said: Some(Said::Refused(why)),
+                ..Shown::default()
+            };
+            let answer = (StatusCode::PAYLOAD_TOO_LARGE, shown);
+            return sent.page(service, (&phone, &tap), answer).await;
+        }
     };
-    let sheet: Option<SheetId> = fields.get("sheet").and_then(|id| id.parse().ok());
+    let token = fields.texts.get("token").map_or("", String::as_str);
+    let is_own = staff::is_form_of(service, &phone, &tap, token).await?;
+    let photo = fields.photo.take();
+    let has_photo = photo.is_some();
+    let said = if is_own {
+        change(service, sent, (&phone, &tap), (&fields.texts, photo)).await?
+    } else {
+        Err((StatusCode::FORBIDDEN, sent.language().too_old().to_owned()))
+    };
+    let sheet: Option<SheetId> = fields.texts.get("sheet").and_then(|id| id.parse().ok());
     match said {
         Ok(done) => {
             let mut response = to_page(id, Some(done));
@@ -273,10 +338,14 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
             }
             Ok(response)
         }
-        Err((status, why)) => {
+        Err((status, mut why)) => {
+            if has_photo {
+                // A page cannot fill a choice of a file again.
+                why = format!("{why} {}", sent.language().photo_again());
+            }
             let shown = Shown {
                 said: Some(Said::Refused(&why)),
-                typed: Some(&fields),
+                typed: Some(&fields.texts),
                 sheet,
             };
             let page = sent.page(service, (&phone, &tap), (status, shown)).await?;
@@ -289,30 +358,60 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
     }
 }
 
+/// The answer to a body that is no form. No page sends one.
+fn no_form() -> Response {
+    let text = "This page takes what a form of its own sends (application/x-www-form-urlencoded \
+                or multipart/form-data).";
+    pages::message(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not like this", text)
+}
+
 /// Makes the change of a form, or returns the status and the reason of its refusal.
 async fn change(
     service: &Service,
     sent: &Sent,
     (phone, tap): (&Phone, &TracedInteraction),
-    fields: &BTreeMap<String, String>,
+    (fields, photo): (&BTreeMap<String, String>, Option<Vec<u8>>),
 ) -> Result<Result<Done, (StatusCode, String)>, TapError> {
-    let Some(action) = Action::of(fields) else {
-        let why = "This is no form of this page.".to_owned();
+    let language = sent.language();
+    let Some(mut action) = Action::of(fields) else {
+        let why = language.no_form().to_owned();
         return Ok(Err((StatusCode::BAD_REQUEST, why)));
     };
-    let scope = action.scope();
-    if !phone.rights().allow(scope) {
-        let scope = scope.as_str();
-        let why = format!("This phone may not do that: it lacks the scope {scope}.");
-        return Ok(Err((StatusCode::FORBIDDEN, why)));
+    let (scopes, rights) = (action.scopes(), phone.rights());
+    if !scopes.iter().any(|scope| rights.allow(*scope)) {
+        return Ok(Err((StatusCode::FORBIDDEN, language.lacks(scopes))));
+    }
+    let kept = match &mut action {
+        Action::Note { photo, .. } | Action::Row { photo, .. } => Some(photo),
+        _ => None,
+    };
+    if let (Some(kept), Some(bytes)) = (kept, photo) {
+        match fitted(bytes).await {
+            Ok(fitted) => *kept = Some(fitted),
+            Err(error) => {
+                let why = language.photo(&error).to_owned();
+                return Ok(Err((StatusCode::UNPROCESSABLE_ENTITY, why)));
+            }
+        }
     }
     let changing = sent.on_behalf(service, phone, action.recorded_as(tap));
-    match staff::act(&changing, phone, tap, action).await {
+    match staff::act(&changing, phone, tap, action, language).await {
         Ok(Acted::Done(done)) => Ok(Ok(done)),
         Ok(Acted::Refused(why)) => Ok(Err((StatusCode::UNPROCESSABLE_ENTITY, why))),
         Err(error @ (StorageError::Conflict(_) | StorageError::Full)) => {
-            Ok(Err(refused_change(error)))
+            let in_words = language.sheet(&error);
+            let (status, why) = refused_change(error);
+            Ok(Err((status, in_words.map_or(why, str::to_owned))))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Encodes a photo again from its pixels, so that it has no place of the camera any more.
+async fn fitted(bytes: Vec<u8>) -> Result<(ImageType, Vec<u8>), PictureError> {
+    // No camera makes a GIF.
+    if ImageType::of(&bytes) == Some(ImageType::Gif) {
+        return Err(PictureError::UnknownType);
+    }
+    pictures::fit(bytes).await
 }

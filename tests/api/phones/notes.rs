@@ -1,0 +1,292 @@
+//! Notes and photos that staff add to their taps.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Method;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256, Sha384};
+use tapdesk_tests::fixtures::hex;
+use tapdesk_tests::{Answer, Answering as _, TestService};
+
+use super::{Phone, origin, phone, phone_with};
+
+/// A JPEG of 3 x 2 pixels whose camera wrote where it was.
+fn jpeg() -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let picture = image::RgbImage::from_pixel(3, 2, image::Rgb([200, 40, 40]));
+    let written = picture.write_to(&mut bytes, image::ImageFormat::Jpeg);
+    written.expect("a picture can be written");
+    let bytes = bytes.into_inner();
+    let exif = b"Exif\0\0GPSLatitude";
+    let length = u16::try_from(exif.len() + 2).expect("it is short");
+    let (start, rest) = bytes.split_at(2);
+    let length = length.to_be_bytes();
+    let parts: [&[u8]; 5] = [start, &[0xFF, 0xE1], &length, exif, rest];
+    parts.concat()
+}
+
+impl Phone {
+    /// Sends the form of the note as its browser does, with the token of the page.
+    async fn note(&self, path: &str, fields: &[(&str, &str)], photo: &[u8]) -> Answer {
+        let token = self.token(path).await;
+        self.note_with(path, &token, fields, photo).await
+    }
+
+    async fn note_with(
+        &self,
+        path: &str,
+        token: &str,
+        fields: &[(&str, &str)],
+        photo: &[u8],
+    ) -> Answer {
+        let mut all = vec![("token", token), ("action", "note")];
+        all.extend(fields);
+        self.form_with_photo(path, &all, photo).await
+    }
+
+    /// Sends a form with a file, as a browser does.
+    async fn form_with_photo(&self, path: &str, fields: &[(&str, &str)], photo: &[u8]) -> Answer {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let part = format!(
+                "--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            );
+            body.extend(part.into_bytes());
+        }
+        body.extend(
+            b"--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n",
+        );
+        body.extend(b"Content-Type: image/jpeg\r\n\r\n");
+        body.extend(photo);
+        body.extend(b"\r\n--edge--\r\n");
+        let request = self.client.post(path).body(body);
+        let request = request.header("content-type", "multipart/form-data; boundary=edge");
+        let request = request.header("origin", origin(&self.client));
+        request.header("cookie", &self.cookie).answer().await
+    }
+
+    /// The status and the bytes of a photo.
+    async fn photo(&self, path: &str) -> (u16, Vec<u8>) {
+        let request = self.client.get(&format!("{path}/photo"));
+        let request = request.header("cookie", &self.cookie);
+        let answer = request.send().await.expect("the service answers");
+        let status = answer.status().as_u16();
+        (status, answer.bytes().await.expect("a body").to_vec())
+    }
+}
+
+/// The note of an interaction in the API.
+async fn shown(service: &TestService, path: &str) -> Value {
+    let id = path.rsplit('/').next().expect("an id");
+    service.admin_get(&format!("/interactions/{id}")).await["staff_note"].clone()
+}
+
+#[tokio::test]
+async fn a_note_and_a_photo_stay_with_their_tap_without_the_place_of_the_camera() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read", "tags"]).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    assert_eq!(shown(&service, &path).await, Value::Null);
+    let note = [("note", " Label is torn\r\nat the top ")];
+    let sent = staff.note(&path, &note, &jpeg()).await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    assert_eq!(sent.header("location"), Some(&*format!("{path}?done=note")));
+
+    let stored = shown(&service, &path).await;
+    assert_eq!(stored["note"], "Label is torn\nat the top", "{stored}");
+    assert_eq!(stored["phone"], "Bench");
+    assert_eq!(stored["at"], "2026-01-01T12:00:00Z");
+    assert_eq!(stored["photo"]["type"], "image/jpeg");
+    let url = stored["photo_url"].as_str().expect("a URL");
+    let below = url.strip_prefix("/admin/v1").expect("it is of the API");
+    let answer = service.admin_request(Method::GET, below).send().await;
+    let answer = answer.expect("the service answers");
+    assert_eq!(answer.headers()["content-type"], "image/jpeg");
+    let kept = answer.bytes().await.expect("a body").to_vec();
+    assert!(!kept.windows(3).any(|window| window == b"GPS"));
+    let picture = image::load_from_memory(&kept).expect("a picture");
+    assert_eq!((picture.width(), picture.height()), (3, 2));
+    let digest = hex(&Sha256::digest(&kept)).to_lowercase();
+    assert_eq!(stored["photo"]["digest"], digest);
+
+    // The audit log outlives the tap, so it does not repeat the text.
+    let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(row["action"], "interactions.note.set");
+    assert_eq!(row["actor"]["kind"], "phone");
+    assert!(!row.to_string().contains("torn"), "{row}");
+
+    // The next tap of the tag shows both among the last taps.
+    let next = staff.staff_tap(&inlay.url(&tag)).await;
+    let page = staff.open(&next).await.body;
+    assert!(page.contains("Label is torn\nat the top"), "{page}");
+    assert!(page.contains(&format!("{path}/photo")), "{page}");
+    assert_eq!(staff.photo(&path).await, (200, kept));
+    assert_eq!(staff.photo(&next).await.0, 404);
+    let stranger = service.get(&format!("{path}/photo")).answer().await;
+    assert_eq!(stranger.status, 404);
+
+    // A note without a new photo keeps the photo, until the form removes it.
+    let other = [("note", "Glued")];
+    assert_eq!(staff.note(&path, &other, b"").await.status, 303);
+    assert_eq!(shown(&service, &path).await["photo"]["digest"], digest);
+    let remove = [("note", "Glued"), ("remove_photo", "yes")];
+    assert_eq!(staff.note(&path, &remove, b"").await.status, 303);
+    let left = shown(&service, &path).await;
+    assert_eq!(
+        (&left["note"], &left["photo"]),
+        (&json!("Glued"), &Value::Null)
+    );
+    let nothing = [("note", "")];
+    assert_eq!(staff.note(&path, &nothing, b"").await.status, 303);
+    assert_eq!(shown(&service, &path).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_note_that_is_refused_says_why_and_keeps_its_text() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let refused = async |fields: &[(&str, &str)], photo: &[u8]| {
+        let answer = staff.note(&path, fields, photo).await;
+        assert_eq!(answer.status, 422, "{}", answer.body);
+        answer.body
+    };
+    let page = refused(&[("note", "torn")], b"not a picture").await;
+    assert!(page.contains("no JPEG, PNG or WebP"), "{page}");
+    assert!(page.contains("torn</textarea>"), "{page}");
+    let page = refused(&[("note", " ")], b"").await;
+    assert!(page.contains("Write a note, or choose a photo"), "{page}");
+    let long = "\u{e9}".repeat(1_001);
+    let page = refused(&[("note", &long)], &jpeg()).await;
+    assert!(page.contains("at most 1000 characters"), "{page}");
+    assert!(page.contains("Choose the photo again"), "{page}");
+    let old = staff
+        .note_with(&path, "1.x", &[("note", "torn")], b"")
+        .await;
+    assert_eq!(old.status, 403);
+    assert!(old.body.contains("torn</textarea>"), "{}", old.body);
+    assert_eq!(shown(&service, &path).await, Value::Null);
+    // Just over the limit, so that the client has sent all when the answer comes.
+    let large = vec![0; (16 * 1024 + 64) * 1024];
+    let large = staff.note(&path, &[("note", "torn")], &large).await;
+    assert_eq!(large.status, 413, "{}", large.body);
+    assert!(large.body.contains("too large"), "{}", large.body);
+}
+
+#[tokio::test]
+async fn a_note_needs_a_scope_of_work_and_a_tag_within_the_groups() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let group = json!({"kind": "folder", "name": "Wine"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let staff = phone(&service, &["tags"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    assert_eq!(
+        staff.note(&path, &[("note", "seen")], b"").await.status,
+        303
+    );
+    let reading = phone(&service, &["read"]).await;
+    let page = reading.open(&path).await.body;
+    assert!(page.contains("seen") && !page.contains("<form"), "{page}");
+    let limited = phone_with(&service, &["read", "tags"], json!({"group_ids": [group]})).await;
+    assert_eq!(limited.photo(&path).await.0, 404);
+    let page = limited.open(&path).await.body;
+    assert!(!page.contains("seen"), "{page}");
+}
+
+#[tokio::test]
+async fn a_note_goes_when_the_visitors_of_its_tag_are_erased() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["tags"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let sent = staff.note(&path, &[("note", "seen")], &jpeg()).await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let traces = format!("{}/traces", tag.admin_path());
+    let erased = service.admin(Method::DELETE, &traces, Value::Null).await;
+    assert!(erased.status < 300, "{}", erased.body);
+    assert_eq!(shown(&service, &path).await, Value::Null);
+    assert_eq!(staff.photo(&path).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_staff_page_is_in_the_language_of_the_phone() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read", "tags"]).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    for (wanted, language, verdict) in [
+        ("de-AT, en;q=0.5", "de", "Verifiziert"),
+        ("ar", "ar", "تم التحقق"),
+        ("xx", "en", "Verified"),
+    ] {
+        let request = staff.client.get(&path).header("cookie", &staff.cookie);
+        let page = request.header("accept-language", wanted).answer().await;
+        let html = format!("<html lang=\"{language}\"");
+        assert!(page.body.contains(&html), "{}", page.body);
+        let verdict = format!("<strong>{verdict}</strong>");
+        assert!(page.body.contains(&verdict), "{}", page.body);
+    }
+}
+
+/// The policy of the page allows its own script by a nonce, and the page names its digest.
+#[tokio::test]
+async fn a_staff_page_loads_one_script_of_its_own() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["read"]).await;
+    let page = staff.open(&staff.staff_tap(&tag.path()).await).await;
+    let script = service.get("/staff/scan.js").answer().await;
+    assert_eq!(script.status, 200);
+    let digest = STANDARD.encode(Sha384::digest(&script.body));
+    let policy = page.header("content-security-policy").expect("a policy");
+    let (_, nonce) = policy.split_once("script-src 'nonce-").expect("a nonce");
+    let nonce = nonce.split('\'').next().expect("a nonce");
+    let element = format!("integrity=\"sha384-{digest}\" nonce=\"{nonce}\" defer></script>");
+    assert!(page.body.contains(&element), "{}", page.body);
+    assert_eq!(page.body.matches("<script").count(), 1, "{}", page.body);
+}
+
+#[tokio::test]
+async fn a_row_of_a_phone_has_its_own_photo() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
+    let sheet = sheet.await["id"].to_string();
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&inlay.url(&tag)).await;
+    let token = staff.token(&path).await;
+    let fields = [
+        ("token", &*token),
+        ("sheet", &*sheet),
+        ("note", "torn"),
+        ("action", "bad"),
+    ];
+    // A person presses twice.
+    for _ in 0..2 {
+        let sent = staff.form_with_photo(&path, &fields, &jpeg()).await;
+        assert_eq!(sent.status, 303, "{}", sent.body);
+    }
+    let sent = staff.form_with_photo(&path, &fields, b"").await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let stored = service.admin_get(&format!("/sheets/{sheet}")).await;
+    let rows = stored["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2, "{stored}");
+    assert_eq!(rows[0]["photo"]["type"], "image/jpeg", "{stored}");
+    assert_eq!(rows[1]["photo"], Value::Null, "{stored}");
+    let photo = |position: u32| {
+        let path = format!("/sheets/{sheet}/rows/{position}/photo");
+        service.admin_request(Method::GET, &path).send()
+    };
+    let answer = photo(1).await.expect("the service answers");
+    assert_eq!(answer.headers()["content-type"], "image/jpeg");
+    let kept = answer.bytes().await.expect("a body").to_vec();
+    assert!(!kept.windows(3).any(|window| window == b"GPS"));
+    let digest = hex(&Sha256::digest(&kept)).to_lowercase();
+    assert_eq!(rows[0]["photo"]["digest"], digest);
+    assert_eq!(photo(2).await.expect("an answer").status(), 404);
+    // The photo is the row's, and not the tap's.
+    assert_eq!(shown(&service, &path).await, Value::Null);
+}
