@@ -14,7 +14,7 @@ fn rows(file: &str, layout: &Layout) -> Vec<Result<Vec<String>, String>> {
     let text = |cell: &Cell| cell.text().unwrap_or_default().to_owned();
     let texts = |cells: Vec<Cell>| cells.iter().map(text).collect();
     table(file, layout)
-        .map(|row| row.cells.map(texts))
+        .map(|row| row.cells.map(texts).map_err(|why| why.message))
         .collect()
 }
 
