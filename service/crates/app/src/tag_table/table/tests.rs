@@ -66,6 +66,8 @@ fn columns_of_bluebite() {
         ("Encoded URL", "https://mtag.example/njaix4", "njaix4"),
         ("Encoded URL", "https://mtag.example/njaix4/?a=b", "njaix4"),
         ("Encoded URL", "njaix4", "njaix4"),
+        ("Encoded URL", "mtag.example/njaix4?a=b", "njaix4"),
+        ("Encoded URL", "/njaix4", "njaix4"),
         (
             "Encoded URL",
             "https://bb.example/nilpps/042E276AA24881x0001A22702",
