@@ -53,6 +53,7 @@ pages! {
         "1 tag created",
         r#""tag_verified":true"#,
         "1 tag created",
+        r#""tag_verified":true"#,
     ];
     from_gototags: "gototags.md", [
         "Proved",
