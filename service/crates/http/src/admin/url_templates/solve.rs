@@ -238,8 +238,8 @@ pub(crate) async fn find(
     }))
 }
 
-/// The reading with hosts as browsers send them: without the name of a user, a final dot and an empty
-/// port, and with other letters than ASCII in their form for DNS.
+/// The reading with hosts as browsers send them: without the name of a user, a final dot and an
+/// empty port, and with other letters than ASCII in their form for DNS.
 fn with_sent_hosts(mut reading: Reading) -> Reading {
     for url in &mut reading.urls {
         let Some((scheme, rest)) = url.split_once("://") else {
