@@ -282,7 +282,7 @@ async fn a_workbook_goes_in_and_comes_out_again() {
     let said = run_at(&service, &[&import[..], &own].concat()).await;
     for part in [
         "Not imported: the columns Notiz.",
-        "row 3: slug is a number in scientific notation",
+        "row 3: column \"Kurzlink\": slug is a number in scientific notation",
         "1 tag created, 0 updated; 1 row refused",
     ] {
         assert!(said.stdout.contains(part), "{}", said.stdout);

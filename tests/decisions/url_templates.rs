@@ -16,6 +16,7 @@ mod named;
 mod nxp_layout;
 mod pasted;
 mod places;
+mod published;
 mod shared_address;
 mod slugs;
 mod solving;

@@ -1,4 +1,5 @@
-//! `import`: imports tags from a spreadsheet or a CSV file. Refused rows are printed while the import runs.
+//! `import`: imports tags from a spreadsheet or a CSV file. Refused rows and warnings are printed
+//! while the import runs.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
@@ -221,18 +222,35 @@ fn said_of_file(head: &Value) -> Vec<String> {
     said
 }
 
-/// Messages about a row: why it was refused, and which values were deleted.
+/// Messages about a row: why it was refused, which values were deleted, and warnings.
 fn said(result: &Value) -> Vec<String> {
     let mut said = Vec::new();
-    if result["outcome"] == "refused" {
-        said.extend(result["reason"].as_str().map(str::to_owned));
-    }
+    let headings = headings(result);
+    let texts = ["reason", "warning"].into_iter();
+    let texts = texts.filter_map(|name| result[name].as_str());
+    said.extend(texts.map(|text| format!("{headings}{text}")));
     let deleted = result["deleted"].as_array().into_iter().flatten();
     let deleted: Vec<_> = deleted.filter_map(Value::as_str).collect();
     if !deleted.is_empty() {
         said.push(format!("deletes {}", deleted.join(", ")));
     }
     said
+}
+
+/// The columns that a message about a row concerns, before that message. A column whose heading is
+/// its name in Tapdesk is in the message already.
+fn headings(result: &Value) -> String {
+    let columns = result["columns"].as_array().into_iter().flatten();
+    let others = columns.filter(|of| of["heading"] != of["column"]);
+    let headings: Vec<_> = others
+        .filter_map(|of| of["heading"].as_str())
+        .map(|heading| format!("\"{heading}\""))
+        .collect();
+    match headings.len() {
+        0 => String::new(),
+        1 => format!("column {}: ", headings[0]),
+        _ => format!("columns {}: ", headings.join(", ")),
+    }
 }
 
 /// Prints refused rows as they arrive, one result per line, and returns the final counts of the

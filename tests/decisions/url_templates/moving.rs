@@ -354,25 +354,37 @@ async fn only_a_real_tap_of_a_known_inlay_is_the_first_one() {
     assert_eq!(arrived().await, newest(&service).await["at"]);
 }
 
-/// If no code identifies the inlay, a tap of the tag's inlay counts as the first one.
+/// If nobody checks the code, a tap of the tag's inlay counts as the first one.
 #[tokio::test]
 async fn the_first_tap_is_told_too_if_nobody_checks_its_code() {
     let service = TestService::start().await;
+    let settings = settings("https://tags.example/v/{slug}?p={picc}&c={mac}");
+    let id = template(&service, &settings, &[]).await;
+    let switches = json!({"verifier_enabled": false});
+    let tag = service.redirecting_tag(switches).await;
+    let chip = Chip::new(settings, aes("11", "22"));
+    let path = format!("/url-templates/{id}");
+    tap(&service, &chip.url_at(1, Some(&tag.slug))).await;
+    let shown = service.admin_get(&path).await;
+    assert_eq!(shown["first_tap_at"], Value::Null);
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    tap(&service, &chip.url_at(2, Some(&tag.slug))).await;
+    let shown = service.admin_get(&path).await;
+    assert_eq!(shown["first_tap_at"], newest(&service).await["at"]);
+}
+
+/// A list of tags with fixed URLs has no UIDs, so no tap of them has an inlay.
+#[tokio::test]
+async fn the_first_tap_at_a_fixed_url_is_that_of_a_tag() {
+    let service = TestService::start().await;
     let plain = TemplateSettings::new("https://tags.example/s/{slug}", Technology::Ntag213);
-    let signed = settings("https://tags.example/v/{slug}?p={picc}&c={mac}");
-    for (settings, keys) in [(plain, InlayKeys::None), (signed, aes("11", "22"))] {
-        let id = template(&service, &settings, &[]).await;
-        let switches = json!({"verifier_enabled": false});
-        let tag = service.redirecting_tag(switches).await;
-        let chip = Chip::new(settings, keys);
-        let url = chip.url_at(1, Some(&tag.slug));
-        let path = format!("/url-templates/{id}");
-        tap(&service, &url).await;
-        let shown = service.admin_get(&path).await;
-        assert_eq!(shown["first_tap_at"], Value::Null, "{url}");
-        service.inlay(inlay_json(&chip, id, Some(&tag))).await;
-        tap(&service, &chip.url_at(2, Some(&tag.slug))).await;
-        let shown = service.admin_get(&path).await;
-        assert_eq!(shown["first_tap_at"], newest(&service).await["at"], "{url}");
-    }
+    let id = template(&service, &plain, &[]).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let path = format!("/url-templates/{id}");
+    open(&service, "/s/nobody-has-it").await;
+    let shown = service.admin_get(&path).await;
+    assert_eq!(shown["first_tap_at"], Value::Null);
+    tap(&service, &format!("/s/{}", tag.slug)).await;
+    let shown = service.admin_get(&path).await;
+    assert_eq!(shown["first_tap_at"], newest(&service).await["at"]);
 }

@@ -214,6 +214,73 @@ async fn a_url_is_read_however_apps_people_and_mail_wrote_it() {
     assert_eq!(answer["unused"][0]["text"], json!(other), "{answer}");
 }
 
+/// The parts of an authority that browsers do not send as the host.
+#[tokio::test]
+async fn a_host_is_read_as_browsers_send_it() {
+    let service = TestService::start().await;
+    for (host, sent, says) in [
+        (
+            "user:pw@sdm.example.com",
+            "sdm.example.com",
+            "before \\\"@\\\"",
+        ),
+        (
+            "a%40b@sdm.example.com:8443",
+            "sdm.example.com:8443",
+            "before",
+        ),
+        ("other.example@sdm.example.com", "sdm.example.com", "before"),
+        ("@sdm.example.com", "sdm.example.com", "before"),
+        ("sdm.example.com.", "sdm.example.com", "sdm.example.com."),
+        ("sdm.example.com.:8443", "sdm.example.com:8443", "was read"),
+        ("sdm.example.com:", "sdm.example.com", "was read"),
+        ("u@[2001:db8::1]:8080", "[2001:db8::1]:8080", "before"),
+    ] {
+        let url = plain().replace("sdm.example.com", host);
+        let template = TEMPLATE.replace("sdm.example.com", sent);
+        let answer = solved(&service, &[&url]).await;
+        assert_proved(&answer, &template, says);
+        let read = plain().replace("sdm.example.com", sent);
+        assert_eq!(answer["urls"], json!([read]), "a password is not repeated");
+        assert_eq!(answer["candidates"][0]["refused"], Value::Null);
+    }
+    // The address of a template is that of its taps in each spelling.
+    let numeric = TEMPLATE.replace("https://sdm.example.com", "http://3221225985");
+    let body = template_json(&settings(&numeric), &[]);
+    let stored = service.admin_create("/url-templates", body).await;
+    assert_eq!(stored["template"], json!(numeric));
+    let same = TEMPLATE.replace("https://sdm.example.com", "http://192.0.2.1");
+    for (template, status) in [
+        (same, 409),
+        (TEMPLATE.replace(".com", ".com:99999"), 422),
+        (TEMPLATE.replace("sdm.example.com", "256.0.2.1"), 422),
+    ] {
+        let body = template_json(&settings(&template), &[]);
+        let answer = service.admin(Method::POST, "/url-templates", body).await;
+        answer.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_there_twice_is_named() {
+    let service = TestService::start().await;
+    let answer = solved(&service, &[&(plain() + "&cmac=" + MAC)]).await;
+    assert_eq!(answer["certainty"], json!("unknown"), "{answer}");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("\\\"cmac\\\" is in a URL twice"), "{notes}");
+}
+
+/// Google's redirect leaves scheme and slashes of the URL inside of it as they are.
+#[tokio::test]
+async fn a_url_is_taken_out_of_a_redirect_of_a_search_engine() {
+    let service = TestService::start().await;
+    let inner = plain().replace('?', "%3F").replace('=', "%3D");
+    let inner = inner.replace('&', "%26");
+    let url = format!("https://www.search.example/url?q={inner}&sa=U&ved=2ahUKE");
+    let answer = solved(&service, &[&url]).await;
+    assert_proved(&answer, TEMPLATE, "out of another one");
+}
+
 #[tokio::test]
 async fn a_host_can_be_an_address_or_have_an_underscore() {
     let service = TestService::start().await;

@@ -22,7 +22,7 @@ async fn parameters_come_in_any_order_among_others_in_either_case_and_percent_en
 }
 
 #[tokio::test]
-async fn what_is_twice_too_long_or_in_another_case_names_nobody_and_leaves_no_trace() {
+async fn what_is_twice_or_too_long_names_nobody_and_leaves_no_trace() {
     let (service, _, mut chip, _) = one_address().await;
     let good = chip.url(None);
     let (address, query) = good.split_once('?').unwrap();
@@ -32,7 +32,6 @@ async fn what_is_twice_too_long_or_in_another_case_names_nobody_and_leaves_no_tr
         format!("{address}?{picc}&{picc}&{mac}"),
         format!("{address}?{picc}&{mac}&{mac}"),
         format!("{address}?{picc}&{mac}&p%69cc_data=00"),
-        format!("{address}?{}&{mac}", picc.replace("picc_data", "PICC_DATA")),
         format!("{address}?picc_data={long}&{mac}"),
         format!("{address}?{picc}{long}&{mac}"),
         format!("{address}?{picc}&{mac}00"),
@@ -123,4 +122,56 @@ async fn a_path_in_another_case_is_a_template_s_if_no_template_has_it_exactly() 
         let url = chip.url(None).replace("/Item", place);
         assert_eq!(tap(&service, &url).await.status, status, "{url}");
     }
+}
+
+/// A QR code in capitals, and programs that write the names of parameters in their own way.
+#[tokio::test]
+async fn names_of_parameters_in_another_case_are_a_template_s_if_none_has_them_exactly() {
+    let (service, _, mut chip, _) = one_address().await;
+    let names = [
+        ("PICC_DATA", "CMAC"),
+        ("Picc_Data", "Cmac"),
+        ("picc_data", "CMAC"),
+    ];
+    for (picc, mac) in names {
+        let url = chip.url(None);
+        let url = url.replace("picc_data", picc).replace("cmac", mac);
+        assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        assert_eq!(last(&service).await.0, json!(true), "{url}");
+    }
+    let url = chip.url(None).to_uppercase() + "/";
+    assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+    assert_eq!(last(&service).await.0, json!(true), "{url}");
+    // The same name twice is no code, in whatever case.
+    let url = chip.url(None).replace("cmac", "CMAC");
+    let (_, mac) = url.split_once("CMAC=").unwrap();
+    assert_eq!(
+        tap(&service, &format!("{url}&Cmac={mac}")).await.status,
+        404
+    );
+
+    // With a slug, and with a fixed parameter.
+    let named = settings("https://tags.example/w?Brand=Ab&s={slug}&p={picc}&c={mac}");
+    let id = template(&service, &named, &[]).await;
+    let slug = json!({"slug": "bottle-1907"});
+    let tag = service.redirecting_tag(slug).await;
+    let mut chip = Chip::new(named, aes("11", "33"));
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let url = chip.url(Some(&tag.slug)).to_uppercase();
+    let answer = tap(&service, &url).await;
+    assert_eq!(answer.status, 302, "{url}");
+    assert_eq!(last(&service).await.0, json!(true), "{url}");
+}
+
+/// Apps append a slash to a whole URL. The code before it is the chip's.
+#[tokio::test]
+async fn a_slash_behind_the_query_is_forgiven() {
+    let (service, _, mut chip, _) = one_address().await;
+    for behind in ["/", "&fbclid=1/"] {
+        let url = chip.url(None) + behind;
+        assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        assert_eq!(last(&service).await.0, json!(true), "{url}");
+    }
+    let url = chip.url(None) + "//";
+    assert_eq!(tap(&service, &url).await.status, 404, "{url}");
 }

@@ -14,6 +14,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("https:///{picc}{mac}", "Character 9: the host"),
     ("https://.example/{picc}{mac}", "Character 9: the host"),
     ("https://x.example:8a/{picc}{mac}", "Character 20: the host"),
+    (
+        "https://x.example:65536/{picc}{mac}",
+        "Character 18: the host",
+    ),
+    ("https://256.0.2.1/{picc}{mac}", "Character 9: the host"),
     ("https://user@x.example/{picc}{mac}", "Character 13: '@'"),
     (
         "https://{picc}.example/{mac}",

@@ -220,6 +220,18 @@ group("Files of tags", {
       }
       await api.post("/tags/bulk", { action: "delete", select: { filter: { q: "Guessed" } } });
     },
+    "have problems that name the columns as the file does": async (page, { api }) => {
+      await choose(page, Buffer.from("Bezeichnung;Kurzlink\nProblem row 1;a b\nProblem row 2;problem-row-2\n"));
+      await page.getByLabel("Import Kurzlink as").waitFor();
+      const problem = page.getByRole("list", { name: "Problems" }).getByText("Column “Kurzlink”: A slug has 1 to 64 characters");
+      await page.getByRole("button", { name: "Check" }).click();
+      await problem.waitFor();
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("1 row imported, 1 row refused.").waitFor();
+      await problem.waitFor();
+      await page.keyboard.press("Escape");
+      await api.post("/tags/bulk", { action: "delete", select: { filter: { q: "Problem row" } } });
+    },
     "are undone with their inlays, and the same file asks before it is imported again": async (page, { api }) => {
       const file = () => Buffer.from("name,uid,technology\nTwice 1,04A1B2C3D4E5A1,ntag213\nTwice 2,04A1B2C3D4E5A2,ntag213\n");
       const start = page.getByRole("button", { name: "Import", exact: true });

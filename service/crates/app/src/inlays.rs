@@ -28,15 +28,15 @@ pub enum InlayError {
 }
 
 impl InlayError {
-    /// Explanation for people. A failure of the database is logged.
-    pub(crate) fn for_people(&self) -> String {
+    /// The error with its explanation for people. A failure of the database is logged.
+    pub(crate) fn into_field_error(self) -> FieldError {
         match self {
-            Self::Invalid(why) => why.message.clone(),
+            Self::Invalid(why) => why,
             Self::Storage(error) => {
                 error.log();
-                error.for_people()
+                FieldError::whole(error.for_people())
             }
-            Self::Keyring(error) => error.to_string(),
+            Self::Keyring(error) => FieldError::whole(error.to_string()),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | `chip` | the chip of a row |
 //! | [`preset`] | tables of other services, and the meaning of their columns |
 //! | `layout` | maps the columns of a file to columns of tags |
+//! | `headings` | the headings of a file, for messages about its rows |
 //! | `table` | reads the rows of a file |
 //! | [`view`] | shows a file as an import reads it |
 //! | [`import`] | imports tags |
@@ -14,6 +15,7 @@
 mod chip;
 mod column;
 pub mod export;
+mod headings;
 pub mod import;
 mod layout;
 pub mod preset;

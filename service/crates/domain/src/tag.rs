@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use add_variables::{ADD_VARIABLES, AddVariables};
-pub use column::{InvalidCell, TagColumn};
+pub use column::TagColumn;
 pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
 pub use property::value_schema;
 pub use property::{

@@ -307,6 +307,12 @@ mod tests {
                 wrapped("https://safe.example/?url=", "&data=1").replace('%', "%25"),
                 &[Note::Wrapped],
             ),
+            (
+                wrapped("https://www.example/url?q=", "&sa=U")
+                    .replace("%3A", ":")
+                    .replace("%2F", "/"),
+                &[Note::Wrapped],
+            ),
             (format!("&lt;{URL}&gt;"), &[Note::Entities]),
             (URL.replace('=', "=3D"), &[Note::QuotedPrintable]),
             (URL.replace('=', "=3d"), &[Note::QuotedPrintable]),

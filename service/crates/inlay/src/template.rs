@@ -19,6 +19,7 @@
 mod address;
 mod error;
 mod filled;
+mod ipv4;
 mod layout;
 mod overlap;
 mod ranking;

@@ -412,7 +412,7 @@ impl From<FieldError> for Conflict {
     }
 }
 
-/// An invalid row of a file, in words: its columns are not fields of a request.
+/// An invalid row of a report, in words: its columns are not fields of a request.
 impl From<String> for Conflict {
     fn from(why: String) -> Self {
         FieldError::whole(why).into()

@@ -128,7 +128,8 @@ impl Aside {
     pub(super) fn new_tag(&self) -> Result<TagFields, StorageError> {
         let slug = self.slug.as_deref().and_then(|slug| Slug::parse(slug).ok());
         let slug = slug.ok_or_else(unreadable)?;
-        self.row()?.cells.create(slug).map_err(StorageError::Failed)
+        let tag = self.row()?.cells.create(slug);
+        tag.map_err(|why| StorageError::Failed(why.message))
     }
 
     /// The row's new inlay, not yet bound to a tag.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exampleUrl, findsBy, hostOf, partsOf, pathOf, placeIn, used, type Settings } from "./urlTemplate";
+import { exampleUrl, findsBy, hostOf, isFixed, partsOf, pathOf, placeIn, used, type Settings } from "./urlTemplate";
 import "./knownChips";
 
 const bottles: Settings = {
@@ -78,9 +78,17 @@ describe("a URL template", () => {
   it("names its host, and the path that all its URLs begin with", () => {
     expect(hostOf("https://Tags.example.com:8443/v")).toBe("tags.example.com");
     expect(hostOf("lnurlw://pay.example/{*}")).toBe("pay.example");
+    expect(hostOf("http://[2001:DB8::1]:8080/v")).toBe("[2001:db8::1]");
     expect(pathOf("https://x.example/a/b/{slug}?m={mac}")).toBe("/a/b/");
     expect(pathOf("https://x.example/v?m={mac}")).toBe("/");
     expect(pathOf("https://x.example")).toBe("/");
+  });
+
+  it("is fixed if chips write nothing into its URLs", () => {
+    expect(isFixed("https://x.example/{slug}")).toBe(true);
+    expect(isFixed("https://x.example/{slug}?from={*}")).toBe(true);
+    expect(isFixed("https://x.example/{slug}?m={uid}")).toBe(false);
+    expect(isFixed(bottles.template)).toBe(false);
   });
 
   it("leads to its tag by the slug, the UID, or a meta key", () => {

@@ -129,8 +129,8 @@ export function placeIn(refusal: string | null | undefined): number | null {
   return found ? Number(found[1]) - 1 : null;
 }
 
-/** The host of a template's URLs, without its port. */
-export const hostOf = (template: string) => /^[a-z]+:\/\/([^/?#:]*)/i.exec(template)?.[1]?.toLowerCase() ?? "";
+/** The host of a template's URLs, without its port. An IPv6 address keeps its brackets. */
+export const hostOf = (template: string) => /^[a-z]+:\/\/(\[[^\]]*\]|[^/?#:]*)/i.exec(template)?.[1]?.toLowerCase() ?? "";
 
 /** The path before the first placeholder, up to its last slash. */
 export function pathOf(template: string): string {
@@ -143,6 +143,9 @@ export function macStartWords(start: MacStart): string {
   if (typeof start !== "string") return `byte ${start.offset} of the NDEF file`;
   return start === "none" ? "empty" : `from {${start}} on`;
 }
+
+/** Whether chips write nothing into the URLs of a template: these are the same on every tap, like those of QR codes. */
+export const isFixed = (template: string): boolean => used(template).every((name) => name === "slug" || name === "*");
 
 /** How a tag is found by the URLs of a template. */
 export function findsBy(template: string): "slug" | "uid" | "meta_key" {

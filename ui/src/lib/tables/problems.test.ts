@@ -22,6 +22,20 @@ describe("The problems of an import", () => {
     ]);
   });
 
+  it("name the columns as the file does", () => {
+    const slug = { column: "slug", heading: "Seriennummer" };
+    const results = [
+      row({ row: 2, outcome: "refused", reason: "The slug is taken.", columns: [slug] }),
+      row({ row: 3, outcome: "refused", reason: "A tag needs a name.", columns: [{ column: "name", heading: "name" }] }),
+      row({ row: 4, outcome: "created", warning: "Guessed. No page.", columns: [slug, { column: "experience", heading: "Seite" }] }),
+    ];
+    expect(problemsOf(results).map(({ text }) => text)).toEqual([
+      "Column “Seriennummer”: The slug is taken.",
+      "A tag needs a name.",
+      "Columns “Seriennummer”, “Seite”: Guessed. No page.",
+    ]);
+  });
+
   it("name the first of their rows", () => {
     expect(rowsInWords([7])).toBe("Row 7");
     expect(rowsInWords([4, 6])).toBe("Rows 4 and 6");

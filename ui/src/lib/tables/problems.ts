@@ -15,11 +15,21 @@ export interface Problem {
 
 const order: Kind[] = ["refused", "deletes", "warning"];
 
+/**
+ * A message about a row, after the headings of the columns that it concerns. A column whose heading
+ * is its name in Tapdesk is in the message already.
+ */
+export function inFileWords({ columns }: Pick<TagImportRow, "columns">, text: string): string {
+  const headings = (columns ?? []).filter(({ column, heading }) => heading !== column).map(({ heading }) => `“${heading}”`);
+  if (headings.length === 0) return text;
+  return `${headings.length === 1 ? "Column" : "Columns"} ${headings.join(", ")}: ${text}`;
+}
+
 /** The remarks on a row, by kind. */
 function* remarks(row: TagImportRow): Generator<[Kind, string]> {
-  if (row.outcome === "refused") yield ["refused", row.reason];
+  if (row.outcome === "refused") yield ["refused", inFileWords(row, row.reason)];
   if ("deleted" in row && row.deleted?.length) yield ["deletes", `Deletes ${row.deleted.join(", ")}.`];
-  if ("warning" in row && row.warning) yield ["warning", row.warning];
+  if ("warning" in row && row.warning) yield ["warning", inFileWords(row, row.warning)];
 }
 
 /** The problems of all rows: refused ones first, and of each kind the most frequent first. */

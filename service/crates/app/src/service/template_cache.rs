@@ -212,8 +212,8 @@ pub type Matched = (Arc<TapTemplate>, Addressed);
 
 impl Templates {
     /// The templates that a request matches, in the order in which they are asked for its tag:
-    /// those that it matches unchanged; else after correction; else with a path in another case.
-    /// Nearly always there is one.
+    /// those that it matches unchanged; else after correction; else with literal text in another
+    /// case. A reading with all values of a chip is preferred. Nearly always there is one template.
     pub fn find(&self, request: &Request<'_>) -> Vec<Matched> {
         // Without templates, decoding each tap would be work for nothing.
         if self.by_id.is_empty() {
@@ -221,24 +221,33 @@ impl Templates {
         }
         let sent = request.decoded();
         let found = self.at(&sent);
-        if !found.is_empty() {
+        // No other reading of a URL without a query finds the values of a chip in it.
+        if is_complete(&found) || (!found.is_empty() && request.query.is_empty()) {
             return found;
         }
         let forgiven = request.forgiven();
-        let forgiven = forgiven.as_ref().map(|(path, query)| {
-            let meant = Request {
-                host: request.host,
-                path,
-                query,
-            };
-            meant.decoded()
-        });
-        let in_any_case = [Some(sent), forgiven.clone()].into_iter().flatten();
-        let others = forgiven
-            .into_iter()
-            .chain(in_any_case.map(Decoded::in_any_case));
-        let mut found = others.map(|sent| self.at(&sent));
-        found.find(|found| !found.is_empty()).unwrap_or_default()
+        let unchanged = (request.path, request.query);
+        let (path, query) = forgiven
+            .as_ref()
+            .map_or(unchanged, |(path, query)| (*path, &**query));
+        let meant = Request {
+            host: request.host,
+            path,
+            // Apps append a slash to whole URLs.
+            query: query.strip_suffix('/').unwrap_or(query),
+        };
+        let meant = meant.decoded();
+        let mut first = found;
+        for sent in [meant.clone(), sent.in_any_case(), meant.in_any_case()] {
+            let found = self.at(&sent);
+            if is_complete(&found) {
+                return found;
+            }
+            if first.is_empty() {
+                first = found;
+            }
+        }
+        first
     }
 
     /// The templates that a request matches.
@@ -285,6 +294,17 @@ impl Templates {
         }
         paths
     }
+}
+
+/// Whether a request has all values that the chips of the template write which is asked first.
+fn is_complete(found: &[Matched]) -> bool {
+    found
+        .first()
+        .is_some_and(|(of, addressed)| match &addressed.code {
+            Ok(Some(_)) => true,
+            Ok(None) => !of.template.has_code(),
+            Err(_) => false,
+        })
 }
 
 /// Scheme, host and port at which a phone opens the URLs of a template.

@@ -1,6 +1,7 @@
 //! The chip of a row: its own, that of its URL template, or that of the whole table.
 
 use super::column::{TECHNOLOGY, TEMPLATE_ID, UID};
+use domain::field_error::FieldError;
 use domain::id::{MasterKeyId, UrlTemplateId};
 use domain::inventory::UrlTemplate;
 use inlay::Technology;
@@ -59,13 +60,12 @@ impl OfAllChips {
         }
     }
 
-    /// The chip of a row that names none, but perhaps one of these URL templates. The error is a
-    /// sentence for people.
+    /// The chip of a row that names none, but perhaps one of these URL templates.
     pub(super) fn chip(
         &self,
         members: &Map<String, Value>,
         templates: &[UrlTemplate],
-    ) -> Result<Technology, String> {
+    ) -> Result<Technology, FieldError> {
         let id = members.get(TEMPLATE_ID).and_then(Value::as_i64);
         if let Some(id) = id {
             let mut templates = templates.iter();
@@ -73,12 +73,13 @@ impl OfAllChips {
             let noun = "URL template";
             return found
                 .map(|template| template.fields.settings().technology)
-                .ok_or_else(|| Conflict::Missing { noun, id }.to_string());
+                .ok_or_else(|| Conflict::Missing { noun, id }.into());
         }
         let none = || {
-            format!(
+            let why = format!(
                 "{TECHNOLOGY} is missing: the row has a UID, but neither a kind of chip nor a URL template."
-            )
+            );
+            FieldError::of(TECHNOLOGY, why)
         };
         self.technology.ok_or_else(none)
     }

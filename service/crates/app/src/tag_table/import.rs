@@ -265,6 +265,7 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
             None
         };
         let columns = Arc::clone(table.columns());
+        let headings = table.headings();
         let of_tag = OfTag {
             experiences,
             groups: groups.clone(),
@@ -282,7 +283,7 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
             notes: survey.notes,
             ..ImportResult::default()
         };
-        let mut import = Import::new(service, reading, options, groups);
+        let mut import = Import::new(service, reading, options, headings, groups);
         let first = import.next().await?;
         Ok(BegunImport {
             import,

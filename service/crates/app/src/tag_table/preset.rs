@@ -157,9 +157,14 @@ impl Form {
     /// it is.
     pub(super) fn read(self, cell: &str, template: Option<&Template>) -> String {
         match self {
-            Self::Url => template
-                .and_then(|template| slug_at(template, cell))
-                .unwrap_or_else(|| url_end(cell).unwrap_or(cell).to_owned()),
+            Self::Url => {
+                // Some lists leave the scheme out. No slug has a slash.
+                let lacks_scheme = cell.contains('/') && !cell.contains("://");
+                let scheme = if lacks_scheme { "https://" } else { "" };
+                let url = format!("{scheme}{cell}");
+                let slug = template.and_then(|template| slug_at(template, &url));
+                slug.unwrap_or_else(|| url_end(&url).unwrap_or(cell).to_owned())
+            }
             Self::MtagId => mtag(cell).unwrap_or_else(|| cell.to_owned()),
         }
     }

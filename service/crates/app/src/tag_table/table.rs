@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::chip::technology;
 use super::column::{Column, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
+use super::headings::Headings;
 use super::layout::{Layout, Origin, Plan};
 use super::preset::Form;
+use domain::field_error::FieldError;
 use domain::table::counter::{self, Counter, Digits};
 use domain::table::{Encoding, Format, Sheet, TableFile, damage, protection};
 use domain::tag::TagColumn;
@@ -36,8 +38,8 @@ struct CounterCells {
     decimal: bool,
 }
 
-/// The cells of a row, one for each column. The error is a sentence for people.
-pub(super) type Cells = Result<Vec<Cell>, String>;
+/// The cells of a row, one for each column. The field of an error is the name of a column.
+pub(super) type Cells = Result<Vec<Cell>, FieldError>;
 
 /// A row of the file.
 pub(super) struct Row {
@@ -105,6 +107,16 @@ impl<R: Read> Table<R> {
     /// The columns, in the order of the cells.
     pub(super) fn columns(&self) -> &Arc<[Column]> {
         &self.columns
+    }
+
+    /// The headings of the columns.
+    pub(super) fn headings(&self) -> Headings {
+        let header = self.sheet.header();
+        let columns = self.plan.columns.iter();
+        Headings::new(columns.filter_map(|(column, origin)| match origin {
+            Origin::Cell(index) | Origin::Formed(index, _) => Some((column, &*header[*index])),
+            Origin::Fixed(_) => None,
+        }))
     }
 
     /// Reads the file to its end, and counts the rows after row number `after`.
@@ -215,7 +227,8 @@ impl<R: Read> Table<R> {
                 }
                 Origin::Fixed(text) => text.as_str().into(),
             };
-            cells.push(self.cell(column, &text)?);
+            let cell = self.cell(column, &text);
+            cells.push(cell.map_err(|why| FieldError::of(column.name(), why))?);
         }
         if self.is_foreign {
             self.name(&mut cells);
@@ -223,6 +236,7 @@ impl<R: Read> Table<R> {
         Ok(cells)
     }
 
+    /// The cell of a column with this text. The error is a sentence for people.
     fn cell(&self, column: &Column, text: &str) -> Result<Cell, String> {
         let cell = Cell::decode(text);
         let Some(said) = cell.text() else {
@@ -304,7 +318,8 @@ impl<R: Read> Iterator for Table<R> {
     fn next(&mut self) -> Option<Row> {
         let line = self.sheet.next()?;
         let number = line.number;
-        let cells = line.cells().and_then(|texts| self.cells(&texts));
+        let cells = line.cells().map_err(FieldError::whole);
+        let cells = cells.and_then(|texts| self.cells(&texts));
         Some(Row { number, cells })
     }
 }

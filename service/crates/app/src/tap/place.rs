@@ -96,8 +96,9 @@ impl Place {
 
     /// The URL template of this place, if this is the first real tap of its inlays here: an owner
     /// who moves their URLs to this service waits for it. A visit without a code, with a wrong one,
-    /// or with one of an unknown inlay does not count. If no code can identify the inlay, the tag
-    /// must have an inlay of the template.
+    /// or with one of an unknown inlay does not count. If the code is not checked, the tag must have
+    /// an inlay of the template. If chips write no code, each tap of a tag counts: such a list often
+    /// has no UIDs.
     pub(super) fn first_real_tap(
         &self,
         tag: Option<&CachedTag>,
@@ -115,16 +116,17 @@ impl Place {
         if simulated || template.was_tapped() {
             return None;
         }
-        let unchecked = match &addressed.code {
-            Ok(Some(_)) => claim.decided() == Some(Verdict::NotChecked(Unchecked::VerifierOff)),
-            Ok(None) => !template.template.has_code(),
-            Err(_) => false,
-        };
         let has_inlay = |tag: &CachedTag| {
             let mut inlays = tag.of_templates().unwrap_or_default().iter();
             inlays.any(|inlay| inlay.url_template_id == template.id)
         };
-        let is_theirs = claim.inlay_id().is_some() || (unchecked && tag.is_some_and(has_inlay));
+        let is_unchecked = claim.decided() == Some(Verdict::NotChecked(Unchecked::VerifierOff));
+        let is_known = match &addressed.code {
+            Ok(Some(_)) => is_unchecked && tag.is_some_and(has_inlay),
+            Ok(None) => !template.template.has_code() && tag.is_some(),
+            Err(_) => false,
+        };
+        let is_theirs = claim.inlay_id().is_some() || is_known;
         is_theirs.then_some(template.id)
     }
 

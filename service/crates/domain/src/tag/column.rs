@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{PropertyClass, PropertyKey, Slug, Status, TagFields, check_value};
+use crate::field_error::FieldError;
 use crate::id::{ExperienceId, GroupId};
 
 /// A column of a table of tags.
@@ -124,15 +125,15 @@ impl TagColumn {
         }
     }
 
-    /// Sets a tag's value from the text of its cell. An error is a sentence for people.
-    pub fn set(&self, tag: &mut TagFields, text: &str) -> Result<(), InvalidCell> {
+    /// Sets a tag's value from the text of its cell. The field of an error is the column's name.
+    pub fn set(&self, tag: &mut TagFields, text: &str) -> Result<(), FieldError> {
         match self {
             Self::Name => text.clone_into(&mut tag.name),
             Self::Title => text.clone_into(&mut tag.title),
             Self::Description => text.clone_into(&mut tag.description),
             Self::Property(class, key) => {
                 check_value(text)
-                    .map_err(|error| InvalidCell(format!("{}: {error}", self.name())))?;
+                    .map_err(|error| self.invalid(format!("{}: {error}", self.name())))?;
                 let properties = &mut tag.properties_mut(*class).0;
                 properties.insert(key.clone(), text.to_owned());
             }
@@ -144,8 +145,8 @@ impl TagColumn {
         Ok(())
     }
 
-    fn set_word(&self, tag: &mut TagFields, word: &str) -> Result<(), InvalidCell> {
-        let invalid = |expected: &str| InvalidCell(format!("{} {expected}.", self.name()));
+    fn set_word(&self, tag: &mut TagFields, word: &str) -> Result<(), FieldError> {
+        let invalid = |expected: &str| self.invalid(format!("{} {expected}.", self.name()));
         // Spreadsheets write TRUE and FALSE.
         let switch = || match word {
             _ if word.eq_ignore_ascii_case("true") => Ok(true),
@@ -155,7 +156,7 @@ impl TagColumn {
         match self {
             Self::Name | Self::Title | Self::Description | Self::Property(..) => {}
             Self::Slug => {
-                tag.slug = Slug::parse(word).map_err(|error| InvalidCell(error.to_string()))?;
+                tag.slug = Slug::parse(word).map_err(|error| self.invalid(error.to_string()))?;
             }
             Self::LanguageCode => word.clone_into(&mut tag.language_code),
             Self::Status => {
@@ -191,7 +192,7 @@ impl TagColumn {
     }
 
     /// Deletes its value of a tag. Required values cannot be deleted.
-    pub fn delete(&self, tag: &mut TagFields) -> Result<(), InvalidCell> {
+    pub fn delete(&self, tag: &mut TagFields) -> Result<(), FieldError> {
         match self {
             Self::Title => tag.title.clear(),
             Self::Description => tag.description.clear(),
@@ -206,17 +207,17 @@ impl TagColumn {
             _ => {
                 let name = self.name();
                 let why = format!("{name} cannot be deleted, only changed.");
-                return Err(InvalidCell(why));
+                return Err(self.invalid(why));
             }
         }
         Ok(())
     }
-}
 
-/// A cell whose text is not valid, as a sentence for people.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidCell(String);
+    /// The error of a cell in this column.
+    fn invalid(&self, why: String) -> FieldError {
+        FieldError::of(self.name(), why)
+    }
+}
 
 impl fmt::Display for TagColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -259,7 +260,7 @@ mod tests {
             (TagColumn::HasQrCode, "yes", "has_qr_code is true or false."),
         ] {
             let refused = column.set(&mut tag, cell).unwrap_err();
-            assert_eq!(refused.to_string(), sentence);
+            assert_eq!(refused, FieldError::of(column.name(), sentence));
         }
     }
 }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidCell, PropertyClass, Slug, TagColumn, TagFields};
+use super::{PropertyClass, Slug, TagColumn, TagFields};
+use crate::field_error::FieldError;
 use crate::tag::cell::Cell;
 
 /// A row: a cell for each of its columns.
@@ -28,8 +29,9 @@ impl TagRow {
         Self { columns, cells }
     }
 
-    /// The new tag that the row describes, with this slug. An error is a sentence for people.
-    pub fn create(&self, slug: Slug) -> Result<TagFields, String> {
+    /// The new tag that the row describes, with this slug. The field of an error is the name of a
+    /// column.
+    pub fn create(&self, slug: Slug) -> Result<TagFields, FieldError> {
         let mut tag = TagFields::named(String::new());
         for (column, cell) in self.columns.iter().zip(&self.cells) {
             match (column, cell) {
@@ -37,35 +39,35 @@ impl TagRow {
                     let properties = &mut tag.properties_mut(*class).0;
                     properties.insert(key.clone(), String::new());
                 }
-                (column, cell) => set(column, &mut tag, cell).map_err(|error| error.to_string())?,
+                (column, cell) => set(column, &mut tag, cell)?,
             }
         }
         tag.slug = slug;
-        tag.validate().map_err(|error| error.to_string())?;
+        tag.validate()?;
         Ok(tag)
     }
 
     /// The existing tag after the row's changes. The slug that names the tag in the row does not
-    /// change it. An error is a sentence for people.
-    pub fn change(&self, tag: TagFields) -> Result<TagFields, String> {
+    /// change it. The field of an error is the name of a column.
+    pub fn change(&self, tag: TagFields) -> Result<TagFields, FieldError> {
         let changed = self.apply(tag)?;
-        changed.validate().map_err(|error| error.to_string())?;
+        changed.validate()?;
         Ok(changed)
     }
 
     /// Makes the same changes without checking the tag's limits again. [`Self::change`] checked
     /// them before. If others added too many properties since then, this row is still applied.
-    pub fn apply(&self, mut tag: TagFields) -> Result<TagFields, String> {
+    pub fn apply(&self, mut tag: TagFields) -> Result<TagFields, FieldError> {
         for (column, cell) in self.columns.iter().zip(&self.cells) {
             if *column != TagColumn::Slug {
-                set(column, &mut tag, cell).map_err(|error| error.to_string())?;
+                set(column, &mut tag, cell)?;
             }
         }
         Ok(tag)
     }
 }
 
-fn set(column: &TagColumn, tag: &mut TagFields, cell: &Cell) -> Result<(), InvalidCell> {
+fn set(column: &TagColumn, tag: &mut TagFields, cell: &Cell) -> Result<(), FieldError> {
     match cell {
         Cell::Empty | Cell::Absent => Ok(()),
         Cell::Delete => column.delete(tag),
@@ -210,7 +212,8 @@ mod tests {
         assert!(delete.create(slug()).unwrap().variables.0.is_empty());
         for column in ["name", "status", "verifier_enabled"] {
             let refused = row(&[(column, "(delete)")]).change(full()).unwrap_err();
-            assert!(refused.contains("cannot be deleted"), "{refused}");
+            assert_eq!(refused.field.as_deref(), Some(column));
+            assert!(refused.message.contains("cannot be deleted"), "{refused}");
         }
     }
 

@@ -127,7 +127,9 @@ pub(super) fn unwrapped(text: &str) -> Option<String> {
 
 /// The URL inside of another one in a piece of text, decoded.
 fn inner(piece: &str) -> Option<String> {
-    let url = defended(piece).or_else(|| encoded(piece))?;
+    let url = defended(piece)
+        .or_else(|| encoded(piece))
+        .or_else(|| in_parameter(piece))?;
     has_value(&url).then_some(url)
 }
 
@@ -139,6 +141,17 @@ fn defended(piece: &str) -> Option<String> {
     let (scheme, rest) = url.split_once(":/")?;
     let rest = rest.strip_prefix('/').unwrap_or(rest);
     Some(format!("{scheme}://{rest}"))
+}
+
+/// The URL in a parameter of another one, decoded. Some programs leave its scheme and its slashes as
+/// they are, and encode its separators, as those of a URL inside of another one must be.
+fn in_parameter(piece: &str) -> Option<String> {
+    let lower = piece.to_ascii_lowercase();
+    let starts = ["=https://", "=http://"].into_iter();
+    let start = starts.filter_map(|start| lower.find(start)).min()? + 1;
+    let url = piece[start..].split('&').next()?;
+    let is_encoded = lower[start..start + url.len()].contains("%3f");
+    is_encoded.then(|| percent_decode_str(url).decode_utf8_lossy().into_owned())
 }
 
 /// The percent-encoded URL in a piece of text, decoded.

@@ -33,8 +33,10 @@ pub enum Note {
     Around,
     /// A scheme or host in capitals was read in small letters.
     Capitals,
-    /// A host with other letters than ASCII was read in its form for DNS. Callers that know this
-    /// form add the note.
+    /// The name and the password before a host were left out. Callers that read hosts add the note.
+    User,
+    /// A host was read as browsers send it: other letters than ASCII in their form for DNS, without a
+    /// final dot. Callers that know this form add the note.
     AsciiHost {
         /// The name in the text.
         name: String,
@@ -78,6 +80,9 @@ impl fmt::Display for Note {
             Self::Around => "The text beside the URL was left out.",
             Self::Capitals => {
                 "Scheme and host were read in small letters: phones and browsers send them so."
+            }
+            Self::User => {
+                "The text before \"@\" was left out: browsers send it as a name and a password, not in the address."
             }
             Self::AsciiHost { name, ascii } => {
                 return write!(

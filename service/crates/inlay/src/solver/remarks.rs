@@ -1,6 +1,7 @@
 //! Properties of the URLs that explain an answer. Without them, a person who reads "unknown" looks
 //! for a wrong key, although a value was cut off or the chip writes none.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use super::lengths::{self, VALUE_MIN};
@@ -55,6 +56,11 @@ pub enum Remark {
         name: String,
         /// The letter in place of the digit.
         letter: char,
+    },
+    /// A parameter is there twice, so that no template can have the URL.
+    Repeated {
+        /// Name of the parameter.
+        name: String,
     },
     /// Values of a chip are behind `#`.
     BehindHash,
@@ -121,6 +127,10 @@ impl fmt::Display for Remark {
             Self::Letter { name, letter } => write!(
                 f,
                 "The value of \"{name}\" has the letter \"{letter}\", which is no hex digit. Copy the URL instead of typing it."
+            ),
+            Self::Repeated { name } => write!(
+                f,
+                "The parameter \"{name}\" is in a URL twice, and a tap with it twice has no code. Copy the URL as the chip has it."
             ),
             Self::BehindHash => f.write_str(
                 "There are values behind \"#\". Nothing behind \"#\" reaches a server: the chip must write them in front of it, in the path or behind \"?\".",
@@ -200,6 +210,10 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
             if has_values_behind_hash(url) {
                 add(Remark::BehindHash);
             }
+            if let Some(name) = repeated(url) {
+                let name = name.to_owned();
+                add(Remark::Repeated { name });
+            }
         }
         if candidates.is_empty()
             && let Some((name, letter)) = lengths::mistyped(url)
@@ -252,6 +266,18 @@ pub(super) fn of(urls: &[&str], used: &[&str], candidates: &[Format]) -> Vec<Rem
         }
     }
     remarks
+}
+
+/// The first parameter that is in a URL twice.
+fn repeated(url: &str) -> Option<&str> {
+    let url = url.split_once('#').map_or(url, |(url, _)| url);
+    let (_, query) = url.split_once('?')?;
+    let mut seen = HashSet::new();
+    let names = query
+        .split('&')
+        .filter_map(|parameter| parameter.split('=').next());
+    let mut names = names.filter(|name| !name.is_empty());
+    names.find(|name| !seen.insert(*name))
 }
 
 fn has_values_behind_hash(url: &str) -> bool {

@@ -194,6 +194,9 @@ mod tests {
         assert_eq!(own.literal_host(), Some("[2001:db8::1]"));
         assert!(own.answers_at("[2001:db8::1]:8080") && own.answers_at("[2001:db8::0:1]"));
         assert!(!own.answers_at("[2001:db8::2]") && !own.answers_at("2001:db8::1"));
+        let own = template("http://0xC0.0.2.1/v?p={picc}&c={mac}");
+        assert_eq!(own.literal_host(), Some("192.0.2.1"));
+        assert!(own.answers_at("192.0.2.1:8080"));
         let labelled = template("https://{slug}.tags.example/v?p={picc}&c={mac}");
         assert_eq!(labelled.literal_host(), None);
         assert_eq!(labelled.sample_host(), "000000.tags.example");

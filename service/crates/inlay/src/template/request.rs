@@ -73,13 +73,14 @@ pub struct Decoded<'a> {
     path: Vec<String>,
     /// Names and values of the parameters, in their order.
     query: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// Whether the path is compared without regard to the case of ASCII letters.
+    /// Whether the path and the names of parameters are compared without regard to the case of ASCII
+    /// letters.
     in_any_case: bool,
 }
 
 impl Decoded<'_> {
-    /// The same request, whose path also matches literal text in another case: QR codes in capitals
-    /// are smaller. Only for a request that matches no template as it is.
+    /// The same request, whose path and parameters also match literal text in another case: QR codes
+    /// in capitals are smaller. Only for a request that fills no template as it is.
     #[must_use]
     pub fn in_any_case(mut self) -> Self {
         self.in_any_case = true;
@@ -118,16 +119,16 @@ impl Template {
             found.add(self.values_in(pattern, segment, sent.in_any_case)?);
         }
         for parameter in &self.parts.query {
-            self.parameter(parameter, &sent.query, &mut found)?;
+            self.parameter(parameter, sent, &mut found)?;
         }
         Some(self.addressed(found))
     }
 
-    /// Whether a parameter of a request is one of the template's own, by its name, or by its form
-    /// if the template gives it no name.
+    /// Whether a parameter of a request is one of the template's own, by its name in any case, or by
+    /// its form if the template gives it no name.
     pub fn has_parameter(&self, name: &str, value: &str) -> bool {
         self.parts.query.iter().any(|own| match &own.name {
-            Some(own) => own == name,
+            Some(own) => own.eq_ignore_ascii_case(name),
             None => value.is_empty() && self.values(&own.value, name).is_some(),
         })
     }
@@ -143,24 +144,27 @@ impl Template {
     fn parameter(
         &self,
         parameter: &Parameter,
-        sent: &[(Cow<'_, str>, Cow<'_, str>)],
+        sent: &Decoded<'_>,
         found: &mut Found,
     ) -> Option<()> {
         let has_code = |piece: &Piece| matches!(piece, Piece::Field(field) if field.is_of_code());
         let of_code = parameter.value.iter().any(has_code)
             && !parameter.value.contains(&Piece::Field(Field::Slug));
-        let fits = |text: &&str| self.values(&parameter.value, text).is_some();
+        let any_case = sent.in_any_case;
+        let fits = |text: &&str| self.values_in(&parameter.value, text, any_case).is_some();
         let texts: Vec<&str> = if let Some(name) = &parameter.name {
-            let named = sent.iter().filter(|(sent, _)| sent == name);
+            let is_name =
+                |other: &str| other == name || (any_case && other.eq_ignore_ascii_case(name));
+            let named = sent.query.iter().filter(|(other, _)| is_name(other));
             named.map(|(_, value)| &**value).collect()
         } else {
-            let bare = sent.iter().filter(|(_, value)| value.is_empty());
+            let bare = sent.query.iter().filter(|(_, value)| value.is_empty());
             bare.map(|(name, _)| &**name).filter(fits).collect()
         };
         let name = || parameter.name.clone().unwrap_or_default();
         match texts.as_slice() {
             [] if of_code => {}
-            [text] => match self.values(&parameter.value, text) {
+            [text] => match self.values_in(&parameter.value, text, any_case) {
                 Some(values) => found.add(values),
                 None if of_code => found.fault(MalformedCode::Shape(name())),
                 None => return None,

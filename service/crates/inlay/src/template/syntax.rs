@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::str::CharIndices;
 
 use super::request::ipv6_host;
-use super::{Field, TemplateError};
+use super::{Field, TemplateError, ipv4};
 
 /// The longest template. It is twice as long as any text that fits into a chip, and short enough to
 /// be checked quickly.
@@ -49,7 +49,7 @@ pub(super) struct Parameter {
 pub(super) struct Parts {
     /// The whole URL, scheme included, as the chip holds it.
     pub units: Vec<Unit>,
-    /// Lower case, without the port; an IPv6 address in its usual spelling.
+    /// Lower case, without the port; an IP address in its usual spelling.
     pub host: Pattern,
     /// The segments between the slashes; a single empty one without a path.
     pub path: Vec<Pattern>,
@@ -210,6 +210,11 @@ fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
     if name.is_empty() || port.len() == 1 {
         return Err(TemplateError::Host { at: behind });
     }
+    if let [colon, digits @ ..] = port
+        && text(digits, str::to_owned).parse::<u16>().is_err()
+    {
+        return Err(TemplateError::Host { at: colon.at });
+    }
     if is(&name[0], '[') {
         return ipv6(name);
     }
@@ -238,7 +243,15 @@ fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
         },
         Token::Field(_) => *unit,
     });
-    Ok(pattern(&lower.collect::<Vec<_>>(), str::to_owned))
+    let host = pattern(&lower.collect::<Vec<_>>(), str::to_owned);
+    if let [Piece::Text(literal)] = host.as_slice()
+        && ipv4::is_meant(literal)
+    {
+        let address = ipv4::address(literal);
+        let address = address.ok_or(TemplateError::Host { at: name[0].at })?;
+        return Ok(vec![Piece::Text(address.to_string())]);
+    }
+    Ok(host)
 }
 
 /// Reads a host that is an IPv6 address in brackets.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::super::headings::FileColumn;
 use domain::id::{GroupId, InlayId, TagId};
 use domain::revision::Revision;
 use domain::table::{Encoding, Format};
@@ -86,6 +87,10 @@ pub(crate) struct RowResult {
     pub(super) row: u32,
     #[serde(flatten)]
     pub(super) outcome: RowOutcome,
+    /// The columns of the file that `reason` or `warning` concerns, with their headings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub(super) columns: Vec<FileColumn>,
 }
 
 /// The outcome of a row.

@@ -4,12 +4,20 @@ use std::collections::HashMap;
 
 use super::UnknownExperience;
 use crate::service::Service;
+use crate::tag_table::column::EXPERIENCE;
+use domain::field_error::FieldError;
 use domain::id::ExperienceId;
 use domain::tag::cell::Cell;
 use storage::{Conflict, ExperienceFilter, StorageError};
 
 /// Number of experiences per database read.
 const AT_ONCE: usize = 500;
+
+/// Name of the column for the id of an experience.
+const EXPERIENCE_ID: &str = "experience_id";
+
+/// A cell of `experience_id`, and a warning about the cell that it is from.
+type Found = (Cell, Option<FieldError>);
 
 /// All experiences by name, as of the start of the import. When a tag is stored, the database
 /// checks again that its experience exists.
@@ -37,8 +45,8 @@ impl Experiences {
     }
 
     /// The experience that these two cells name, as a cell of `experience_id`, and an optional
-    /// warning. The error is a sentence for people.
-    pub(super) fn find(&self, id: &Cell, name: &Cell) -> Result<(Cell, Option<String>), String> {
+    /// warning.
+    pub(super) fn find(&self, id: &Cell, name: &Cell) -> Result<Found, FieldError> {
         let id_text = id.text().map(str::trim).filter(|text| !text.is_empty());
         let name_text = name.text().filter(|text| !text.trim().is_empty());
         match (id_text, name_text) {
@@ -65,24 +73,26 @@ impl Experiences {
                 // The name decides: the id may be one of another service.
                 let (cell, warning) = self.of_name(name)?;
                 let other = known.map(|known| {
-                    format!(
+                    let why = format!(
                         "The experience is found by its name: experience {id} is \"{known}\" here."
-                    )
+                    );
+                    FieldError::of(EXPERIENCE_ID, why)
                 });
                 Ok((cell, warning.or(other)))
             }
         }
     }
 
-    fn of_name(&self, name: &str) -> Result<(Cell, Option<String>), String> {
-        match self.named(name) {
-            [id] => Ok((Cell::Text(id.to_string()), None)),
-            [] => self.unknown(format!("There is no experience named \"{name}\".")),
-            several => self.unknown(format!(
+    fn of_name(&self, name: &str) -> Result<Found, FieldError> {
+        let why = match self.named(name) {
+            [id] => return Ok((Cell::Text(id.to_string()), None)),
+            [] => format!("There is no experience named \"{name}\"."),
+            several => format!(
                 "{} experiences are named \"{name}\". Say which one with experience_id.",
                 several.len()
-            )),
-        }
+            ),
+        };
+        self.unknown(FieldError::of(EXPERIENCE, why))
     }
 
     fn named(&self, name: &str) -> &[ExperienceId] {
@@ -90,7 +100,7 @@ impl Experiences {
         found.map_or(&[], Vec::as_slice)
     }
 
-    fn unknown(&self, why: String) -> Result<(Cell, Option<String>), String> {
+    fn unknown(&self, why: FieldError) -> Result<Found, FieldError> {
         match self.unknown {
             UnknownExperience::Refuse => Err(why),
             UnknownExperience::Ignore => Ok((Cell::Empty, Some(why))),
@@ -115,16 +125,18 @@ pub(crate) async fn names(
     }
 }
 
-fn number(text: &str) -> Result<ExperienceId, String> {
-    text.parse()
-        .map_err(|_| "experience_id is the number of an experience.".to_owned())
+fn number(text: &str) -> Result<ExperienceId, FieldError> {
+    let why = "experience_id is the number of an experience.";
+    text.parse().map_err(|_| FieldError::of(EXPERIENCE_ID, why))
 }
 
-fn missing(id: ExperienceId) -> String {
+fn missing(id: ExperienceId) -> FieldError {
     let noun = "experience";
-    Conflict::Missing { noun, id: id.get() }.to_string()
+    Conflict::Missing { noun, id: id.get() }.into()
 }
 
-fn disagree(why: &str) -> String {
-    format!("The cells experience_id and experience disagree: {why}. Leave one of them empty.")
+fn disagree(why: &str) -> FieldError {
+    let why =
+        format!("The cells experience_id and experience disagree: {why}. Leave one of them empty.");
+    FieldError::of(EXPERIENCE, why)
 }

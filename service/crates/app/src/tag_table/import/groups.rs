@@ -7,6 +7,8 @@ use tokio::sync::Mutex;
 
 use super::answer::CreatedGroup;
 use crate::service::Service;
+use crate::tag_table::column::GROUP;
+use domain::field_error::FieldError;
 use domain::group::{GroupFields, GroupKind, GroupPath};
 use domain::id::GroupId;
 use domain::revision::{Revised as _, Revision};
@@ -86,14 +88,13 @@ impl Groups {
         }
     }
 
-    /// The group that these two cells name, as a cell of `group_id`. The error is a sentence for
-    /// people.
+    /// The group that these two cells name, as a cell of `group_id`.
     pub(super) async fn find(
         &self,
         service: &Service,
         id: &Cell,
         path: &Cell,
-    ) -> Result<Cell, String> {
+    ) -> Result<Cell, FieldError> {
         let id_text = id.text().map(str::trim).filter(|text| !text.is_empty());
         let path_text = path.text().map(str::trim).filter(|text| !text.is_empty());
         match (id_text, path_text) {
@@ -102,20 +103,23 @@ impl Groups {
             (Some(_), None) if *path == Cell::Delete => Err(disagree()),
             (None, Some(_)) if *id == Cell::Delete => Err(disagree()),
             (Some(id), None) => {
-                let group: GroupId = id
-                    .parse()
-                    .map_err(|_| "group_id is the number of a group.".to_owned())?;
+                let why = "group_id is the number of a group.";
+                let group: GroupId = id.parse().map_err(|_| FieldError::of("group_id", why))?;
                 if self.tree.lock().await.kinds.contains_key(&group) {
                     return Ok(Cell::Text(group.to_string()));
                 }
                 let (noun, id) = ("group", group.get());
-                Err(Conflict::Missing { noun, id }.to_string())
+                Err(Conflict::Missing { noun, id }.into())
             }
             // The path decides: the id may be one of another service.
-            (id, Some(path)) => self.of_path(service, path, id).await,
+            (id, Some(path)) => {
+                let found = self.of_path(service, path, id).await;
+                found.map_err(|why| FieldError::of(GROUP, why))
+            }
         }
     }
 
+    /// The group at this path. The error is a sentence for people.
     async fn of_path(
         &self,
         service: &Service,
@@ -207,7 +211,8 @@ pub async fn paths(service: &Service) -> Result<HashMap<GroupId, String>, Storag
     Ok(nodes.keys().map(|id| (*id, path(id))).collect())
 }
 
-fn disagree() -> String {
-    "The cells group_id and group disagree: one is to be deleted. Leave one of them empty."
-        .to_owned()
+fn disagree() -> FieldError {
+    let why =
+        "The cells group_id and group disagree: one is to be deleted. Leave one of them empty.";
+    FieldError::of(GROUP, why)
 }

@@ -8,19 +8,22 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use super::super::column::UID;
 use super::super::table::Row;
 use super::row::{Parsed, Reader};
 use crate::service::Service;
+use domain::field_error::FieldError;
 use storage::{ImportRow, ROWS_AT_ONCE, StorageError};
 
 /// Number of pieces that wait to be stored: enough that the database never waits.
 const AHEAD: usize = 8;
 
-/// A row of the file, or the reason why it cannot be stored.
+/// A row of the file, or the reason why it cannot be stored. The fields of errors and warnings are
+/// names of columns.
 pub(super) struct Read {
     pub(super) number: u32,
-    pub(super) row: Result<Arc<ImportRow>, String>,
-    pub(super) warning: Option<String>,
+    pub(super) row: Result<Arc<ImportRow>, FieldError>,
+    pub(super) warning: Option<FieldError>,
 }
 
 /// Receives rows from the file. Dropping the value ends the reading.
@@ -98,17 +101,19 @@ impl<T: Iterator<Item = Row>> Rows<T> {
         rows
     }
 
-    fn first_of_its_name(&mut self, number: u32, row: ImportRow) -> Result<ImportRow, String> {
+    fn first_of_its_name(&mut self, number: u32, row: ImportRow) -> Result<ImportRow, FieldError> {
         let uid = row.inlay.as_ref().map(|inlay| inlay.uid);
         let (slug_key, uid_key) = (
             self.slugs.key(row.slug.as_str().as_bytes()),
             uid.map(|uid| self.uids.key(&uid.bytes())),
         );
         if let Some(first) = self.slugs.rows.get(&slug_key) {
-            return Err(format!("Row {first} has the same slug."));
+            let why = format!("Row {first} has the same slug.");
+            return Err(FieldError::of("slug", why));
         }
         if let Some(first) = uid_key.and_then(|key| self.uids.rows.get(&key)) {
-            return Err(format!("Row {first} has the same uid."));
+            let why = format!("Row {first} has the same uid.");
+            return Err(FieldError::of(UID, why));
         }
         if row.named {
             self.slugs.rows.insert(slug_key, number);

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 use tokio::sync::OnceCell;
 
 use super::super::chip::OfAllChips;
 use super::super::column::{Column, OTHER_KEYS, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
 use super::experiences::Experiences;
 use super::groups::Groups;
-use crate::inlays::InlayRequest;
+use crate::inlays::{InlayError, InlayRequest};
 use crate::service::Service;
+use domain::field_error::FieldError;
 use domain::id::UrlTemplateId;
 use domain::inventory::{NewInlay, URL_TEMPLATES_MAX, UrlTemplate};
 use domain::tag::cell::Cell;
@@ -40,8 +42,8 @@ pub(super) struct OfTag {
 /// A row that was converted.
 pub(super) struct Parsed {
     pub(super) row: ImportRow,
-    /// Warnings about the row, for people.
-    pub(super) warning: Option<String>,
+    /// A warning about the row.
+    pub(super) warning: Option<FieldError>,
 }
 
 impl Reader {
@@ -75,8 +77,12 @@ impl Reader {
         }
     }
 
-    /// Converts a row. The error is a sentence for people.
-    pub(super) async fn read(&self, service: &Service, cells: Vec<Cell>) -> Result<Parsed, String> {
+    /// Converts a row. The field of an error is the name of a column.
+    pub(super) async fn read(
+        &self,
+        service: &Service,
+        cells: Vec<Cell>,
+    ) -> Result<Parsed, FieldError> {
         let mut of_tag = Vec::with_capacity(self.of_tag.len());
         let (mut slug, mut id, mut name) = (None, Cell::Empty, Cell::Empty);
         let (mut group_id, mut path) = (Cell::Empty, Cell::Empty);
@@ -138,42 +144,48 @@ impl Reader {
         Ok(Parsed { row, warning })
     }
 
-    /// All URL templates. The error is a sentence for people.
-    async fn templates(&self, service: &Service) -> Result<&[UrlTemplate], String> {
+    /// All URL templates.
+    async fn templates(&self, service: &Service) -> Result<&[UrlTemplate], FieldError> {
         let read = || service.storage.url_templates(None, URL_TEMPLATES_MAX);
         let templates = self.templates.get_or_try_init(read).await;
         let templates = templates.map_err(|error| {
             error.log();
-            error.for_people()
+            FieldError::whole(error.for_people())
         })?;
         Ok(templates)
     }
 
     /// The URL template with the name in a cell.
-    async fn template(&self, service: &Service, named: &Value) -> Result<UrlTemplateId, String> {
+    async fn template(
+        &self,
+        service: &Service,
+        named: &Value,
+    ) -> Result<UrlTemplateId, FieldError> {
         let named = named.as_str().unwrap_or_default();
         let templates = self.templates(service).await?;
         let mut found = templates
             .iter()
             .filter(|template| &*template.fields.name == named);
-        match (found.next(), found.next()) {
-            (Some(template), None) => Ok(template.id),
-            (Some(_), Some(_)) => Err(format!(
+        let why = match (found.next(), found.next()) {
+            (Some(template), None) => return Ok(template.id),
+            (Some(_), Some(_)) => format!(
                 "Several URL templates are called \"{named}\": use the column url_template_id."
-            )),
-            (None, _) => Err(format!("There is no URL template called \"{named}\".")),
-        }
+            ),
+            (None, _) => format!("There is no URL template called \"{named}\"."),
+        };
+        Err(FieldError::of(TEMPLATE, why))
     }
 }
 
 /// The slug in a cell.
-fn named(cell: &Cell) -> Result<Option<Slug>, String> {
+fn named(cell: &Cell) -> Result<Option<Slug>, FieldError> {
+    let invalid = |why: String| FieldError::of("slug", why);
     if *cell == Cell::Delete {
-        return Err("slug cannot be deleted, only changed.".to_owned());
+        return Err(invalid("slug cannot be deleted, only changed.".to_owned()));
     }
     let slug = cell.text().map(str::trim).filter(|slug| !slug.is_empty());
     let slug = slug.map(Slug::parse).transpose();
-    slug.map_err(|error| error.to_string())
+    slug.map_err(|error| invalid(error.to_string()))
 }
 
 /// The new inlay of a row, as a request with these members. `None` if all its cells
@@ -181,27 +193,36 @@ fn named(cell: &Cell) -> Result<Option<Slug>, String> {
 async fn inlay(
     service: &Service,
     mut members: Map<String, Value>,
-) -> Result<Option<NewInlay>, String> {
+) -> Result<Option<NewInlay>, FieldError> {
     if members.is_empty() {
         return Ok(None);
     }
     if let Some(others) = other_keys(&mut members)? {
         members.insert("other_keys".to_owned(), others);
     }
-    let request: InlayRequest = serde_json::from_value(Value::Object(members))
-        .map_err(|error| format!("The inlay is invalid: {error}."))?;
+    let request: InlayRequest =
+        serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
+            let why = format!("The inlay is invalid: {}.", error.inner());
+            match error.path().iter().next() {
+                // A row with a wrong member names it; one that lacks a member does not.
+                Some(Segment::Map { key }) => FieldError::of(key.clone(), why),
+                _ => FieldError::whole(why),
+            }
+        })?;
     let inlay = request.seal(service).await;
-    inlay.map(Some).map_err(|error| error.for_people())
+    inlay.map(Some).map_err(InlayError::into_field_error)
 }
 
 /// The chip's other keys in a row. A key that is not there is the chip's factory key, because few
 /// programs use keys 3 and 4.
-fn other_keys(members: &mut Map<String, Value>) -> Result<Option<Value>, String> {
+fn other_keys(members: &mut Map<String, Value>) -> Result<Option<Value>, FieldError> {
     let sent = OTHER_KEYS.map(|name| (name, members.remove(name)));
     match &sent {
         [(_, None), (_, None), (_, None)] => return Ok(None),
-        [(_, None), ..] => {
-            return Err("A row with key_3 or key_4 needs key_0, too.".to_owned());
+        [(_, None), (name, key), _] => {
+            let given = if key.is_some() { *name } else { OTHER_KEYS[2] };
+            let why = "A row with key_3 or key_4 needs key_0, too.";
+            return Err(FieldError::of(given, why));
         }
         _ => {}
     }

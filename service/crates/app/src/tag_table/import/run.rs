@@ -1,13 +1,16 @@
 //! Runs an import of tags.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::super::headings::Headings;
 use super::all_or_none::{Applying, Staging};
 use super::answer::{RowOutcome, RowResult, Saved};
 use super::groups::Groups;
 use super::reading::{Read, Reading};
 use super::{ImportOptions, Mode, OnError};
 use crate::service::Service;
+use domain::field_error::FieldError;
 use domain::tag::{Slug, TagColumn};
 use storage::{Conflict, ImportRow, Imported, Put, Staged, StorageError};
 
@@ -16,6 +19,7 @@ pub(super) struct Import {
     service: Arc<Service>,
     reading: Reading,
     options: ImportOptions,
+    headings: Headings,
     /// Accepted rows of an all-or-none import that are becoming tags.
     applying: Option<Applying>,
     /// Whether an all-or-none import has checked all rows, so that no rows are left.
@@ -29,12 +33,14 @@ impl Import {
         service: Arc<Service>,
         reading: Reading,
         options: ImportOptions,
+        headings: Headings,
         groups: Option<Arc<Groups>>,
     ) -> Self {
         Self {
             service,
             reading,
             options,
+            headings,
             applying: None,
             checked: false,
             groups,
@@ -86,7 +92,7 @@ impl Import {
                 Some(staging) if !bad => staging.add(good, upsert).await?,
                 _ => self.service.storage.check_rows(good, upsert).await?,
             };
-            let checked = outcomes(&rows, staged, |row, staged| foreseen(row, &staged));
+            let checked = self.results(&rows, staged, foreseen);
             bad |= checked.iter().any(is_refused);
             results.extend(checked);
         }
@@ -94,6 +100,7 @@ impl Import {
             for result in &mut results {
                 if !is_refused(result) {
                     result.outcome = RowOutcome::LeftOut;
+                    result.columns.clear();
                 }
             }
         }
@@ -116,21 +123,68 @@ impl Import {
     async fn store(&self, rows: &[Read]) -> Result<Vec<RowResult>, StorageError> {
         let (good, upsert) = (good(rows), self.upsert());
         if good.is_empty() {
-            return Ok(outcomes(rows, Vec::new(), |row, staged| {
-                foreseen(row, &staged)
-            }));
+            return Ok(self.results(rows, Vec::new(), foreseen));
         }
         if self.options.dry_run {
             let checked = self.service.storage.check_rows(good, upsert).await?;
-            return Ok(outcomes(rows, checked, |row, staged| {
-                foreseen(row, &staged)
-            }));
+            return Ok(self.results(rows, checked, foreseen));
         }
         let stored = self.service.storage.import_tags(good, upsert).await?;
-        Ok(outcomes(rows, stored, |row, imported: Imported| {
-            let warning = warnings(&imported.slug, row.warning.clone());
-            done(&imported, warning)
+        Ok(self.results(rows, stored, |row, imported: Imported| {
+            let warning = warnings(&imported.slug, row.warning.as_ref());
+            (done(&imported, warning), imported.slug)
         }))
+    }
+
+    /// The result of each row. `stored` contains an answer for each valid row, and `good` makes the
+    /// outcome of one and the slug of its tag.
+    fn results<T>(
+        &self,
+        rows: &[Read],
+        stored: Vec<Result<T, Conflict>>,
+        good: impl Fn(&Read, T) -> (RowOutcome, Slug),
+    ) -> Vec<RowResult> {
+        let mut stored = stored.into_iter();
+        let results = rows.iter().map(|row| {
+            let outcome = match &row.row {
+                Err(why) => Err(why.clone()),
+                Ok(_) => match stored.next() {
+                    Some(Ok(stored)) => Ok(Some(good(row, stored))),
+                    Some(Err(conflict)) => Err(conflict.into()),
+                    None => Ok(None),
+                },
+            };
+            self.result(row, outcome)
+        });
+        results.collect()
+    }
+
+    /// The result of a row: refused, left out, or of a tag with this slug.
+    fn result(
+        &self,
+        row: &Read,
+        outcome: Result<Option<(RowOutcome, Slug)>, FieldError>,
+    ) -> RowResult {
+        let (outcome, fields) = match outcome {
+            Err(why) => {
+                let reason = why.message;
+                (RowOutcome::Refused { reason }, [why.field, None])
+            }
+            Ok(None) => (RowOutcome::LeftOut, [None, None]),
+            Ok(Some((outcome, slug))) => {
+                let guessed = slug.warning().map(|_| Cow::Borrowed("slug"));
+                let warned = row.warning.as_ref().and_then(|why| why.field.clone());
+                (outcome, [guessed, warned])
+            }
+        };
+        let fields = fields.into_iter().flatten();
+        RowResult {
+            row: row.number,
+            outcome,
+            columns: fields
+                .filter_map(|field| self.headings.of(&field))
+                .collect(),
+        }
     }
 
     fn upsert(&self) -> bool {
@@ -138,16 +192,16 @@ impl Import {
     }
 }
 
-/// The expected result of a checked row, without generated values.
-fn foreseen(row: &Read, staged: &Staged) -> RowOutcome {
+/// The expected result of a checked row, without generated values, and the slug of its tag.
+fn foreseen(row: &Read, staged: Staged) -> (RowOutcome, Slug) {
     let named = row.row.as_ref().is_ok_and(|row| row.named);
     let saved = Saved {
         slug: named.then(|| staged.slug.to_string()),
         deleted: names(&staged.deleted),
-        warning: warnings(&staged.slug, row.warning.clone()),
+        warning: warnings(&staged.slug, row.warning.as_ref()),
         ..Saved::default()
     };
-    outcome(staged.put, saved)
+    (outcome(staged.put, saved), staged.slug)
 }
 
 /// The result of a stored row.
@@ -175,42 +229,17 @@ fn names(columns: &[TagColumn]) -> Vec<String> {
     columns.iter().map(ToString::to_string).collect()
 }
 
-fn warnings(slug: &Slug, other: Option<String>) -> Option<String> {
-    let slug = slug.warning().map(str::to_owned);
-    match (slug, other) {
+fn warnings(slug: &Slug, other: Option<&FieldError>) -> Option<String> {
+    let other = other.map(|other| &*other.message);
+    match (slug.warning(), other) {
         (Some(slug), Some(other)) => Some(format!("{slug} {other}")),
-        (slug, other) => slug.or(other),
+        (slug, other) => slug.or(other).map(str::to_owned),
     }
 }
 
 fn good(rows: &[Read]) -> Vec<Arc<ImportRow>> {
     let good = rows.iter().filter_map(|row| row.row.as_ref().ok());
     good.map(Arc::clone).collect()
-}
-
-/// The result of each row. `stored` contains an answer for each valid row.
-fn outcomes<T>(
-    rows: &[Read],
-    stored: Vec<Result<T, Conflict>>,
-    good: impl Fn(&Read, T) -> RowOutcome,
-) -> Vec<RowResult> {
-    let mut stored = stored.into_iter();
-    let results = rows.iter().map(|row| {
-        let refused = |reason| RowOutcome::Refused { reason };
-        let outcome = match &row.row {
-            Err(reason) => refused(reason.clone()),
-            Ok(_) => match stored.next() {
-                Some(Ok(stored)) => good(row, stored),
-                Some(Err(conflict)) => refused(conflict.to_string()),
-                None => RowOutcome::LeftOut,
-            },
-        };
-        RowResult {
-            row: row.number,
-            outcome,
-        }
-    });
-    results.collect()
 }
 
 fn is_refused(result: &RowResult) -> bool {

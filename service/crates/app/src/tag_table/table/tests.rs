@@ -14,7 +14,7 @@ fn rows(file: &str, layout: &Layout) -> Vec<Result<Vec<String>, String>> {
     let text = |cell: &Cell| cell.text().unwrap_or_default().to_owned();
     let texts = |cells: Vec<Cell>| cells.iter().map(text).collect();
     table(file, layout)
-        .map(|row| row.cells.map(texts))
+        .map(|row| row.cells.map(texts).map_err(|why| why.message))
         .collect()
 }
 
@@ -66,6 +66,8 @@ fn columns_of_bluebite() {
         ("Encoded URL", "https://mtag.example/njaix4", "njaix4"),
         ("Encoded URL", "https://mtag.example/njaix4/?a=b", "njaix4"),
         ("Encoded URL", "njaix4", "njaix4"),
+        ("Encoded URL", "mtag.example/njaix4?a=b", "njaix4"),
+        ("Encoded URL", "/njaix4", "njaix4"),
         (
             "Encoded URL",
             "https://bb.example/nilpps/042E276AA24881x0001A22702",

@@ -20,7 +20,7 @@ use inlay::key::SomeKey;
 use inlay::pasted::{Note, Reading, URLS_MAX, Unused, readings_of};
 use inlay::solver::{Certainty, Format, KEYS_MAX, KeySource, Puzzle, Solution, solve};
 use inlay::technology::Mode;
-use inlay::template::{Lookup, MacStart, Request, host_without_port};
+use inlay::template::{Lookup, MacStart, Request, host_without_port, is_scheme};
 use inlay::{Technology, Uid};
 
 /// Time limit of a search: a person waits for it, and it competes with taps.
@@ -200,7 +200,7 @@ pub(crate) async fn find(
             (solution.certainty == Certainty::Proved, is_verified)
         };
         for reading in readings_of(&asked.urls) {
-            let answer = solved(with_ascii_hosts(reading));
+            let answer = solved(with_sent_hosts(reading));
             let is_better = |(_, other): &(_, Solution)| rank(&answer.1) > rank(other);
             if best.as_ref().is_none_or(is_better) {
                 best = Some(answer);
@@ -238,22 +238,46 @@ pub(crate) async fn find(
     }))
 }
 
-/// The reading with hosts of other letters in the form that browsers send, as chips have it.
-fn with_ascii_hosts(mut reading: Reading) -> Reading {
+/// The reading with hosts as browsers send them: without the name of a user, a final dot and an
+/// empty port, and with other letters than ASCII in their form for DNS.
+fn with_sent_hosts(mut reading: Reading) -> Reading {
     for url in &mut reading.urls {
-        let Some(request) = Request::of_url(url) else {
+        let Some((scheme, rest)) = url.split_once("://") else {
             continue;
         };
-        let name = host_without_port(request.host);
-        if let Ok(Host::Domain(ascii)) = Host::parse(name)
-            && !name.is_ascii()
-        {
-            let name = name.to_owned();
-            *url = url.replacen(&name, &ascii, 1);
-            reading.notes.push(Note::AsciiHost { name, ascii });
+        let Some(request) = Request::of_url(url.as_str()).filter(|_| is_scheme(scheme)) else {
+            continue;
+        };
+        let user = request.host.rfind('@').map_or(0, |at| at + 1);
+        let address = &request.host[user..];
+        let sent = sent_address(address);
+        let rest = &rest[request.host.len()..];
+        let notes = [
+            (user > 0).then_some(Note::User),
+            (sent != address).then(|| Note::AsciiHost {
+                name: address.to_owned(),
+                ascii: sent.clone(),
+            }),
+        ];
+        *url = format!("{scheme}://{sent}{rest}");
+        for note in notes.into_iter().flatten() {
+            if !reading.notes.contains(&note) {
+                reading.notes.push(note);
+            }
         }
     }
     reading
+}
+
+/// A host with its port, as browsers send it.
+fn sent_address(address: &str) -> String {
+    let name = host_without_port(address);
+    let port = address[name.len()..].trim_start_matches('.');
+    let port = if port == ":" { "" } else { port };
+    match Host::parse(name) {
+        Ok(Host::Domain(ascii)) if !name.is_ascii() => format!("{ascii}{port}"),
+        _ => format!("{name}{port}"),
+    }
 }
 
 fn unused_view(Unused { text, why }: &Unused) -> UnusedView {

@@ -60,7 +60,8 @@ pub(crate) struct UrlTemplateView {
     /// The host of the URL; if it contains a slug, an example.
     host: String,
     /// When the first real tap of one of its inlays arrived; null before. A code of an unknown
-    /// inlay, or an invalid code, does not count.
+    /// inlay, or an invalid code, does not count. If chips write nothing into its URLs, the first
+    /// tap of any tag counts.
     first_tap_at: Option<Timestamp>,
 }
 

@@ -108,7 +108,8 @@ pub(super) async fn make(
                         }
                     }
                 } else {
-                    row.apply(before.clone()).map_err(StorageError::Failed)?
+                    let after = row.apply(before.clone());
+                    after.map_err(|why| StorageError::Failed(why.message))?
                 };
                 let leads = |tag: &TagFields| (tag.experience_id, tag.group_id);
                 if add_variables && leads(&after) != leads(&before) {
