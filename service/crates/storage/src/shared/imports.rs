@@ -106,8 +106,24 @@ impl Access {
     }
 }
 
-/// Stores rows one by one: a refused row does not affect the others.
+/// Stores rows one by one: a refused row does not affect the others. If others wait, it ends after
+/// [`ROWS_AT_ONCE`] rows, and has no results for the rest.
 pub(super) async fn import(
+    tx: &mut dyn Transaction,
+    rows: &[Arc<ImportRow>],
+    upsert: bool,
+) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
+    let mut results = Vec::with_capacity(rows.len());
+    for rows in rows.chunks(ROWS_AT_ONCE) {
+        if !results.is_empty() && tx.others_wait() {
+            break;
+        }
+        results.extend(import_some(tx, rows, upsert).await?);
+    }
+    Ok(results)
+}
+
+async fn import_some(
     tx: &mut dyn Transaction,
     rows: &[Arc<ImportRow>],
     upsert: bool,

@@ -240,8 +240,9 @@ impl Access {
         .await
     }
 
-    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule is refused, and the
-    /// others are stored; the results are in the order of `rows`. With `upsert`, a row whose slug
+    /// Stores the first rows of a table of tags, no slug twice: all of them, or if others wait,
+    /// [`ROWS_AT_ONCE`](crate::ROWS_AT_ONCE). A row that breaks a rule is refused, and the others are
+    /// stored. There is a result for each row that was reached, in the order of `rows`. With `upsert`, a row whose slug
     /// belongs to a tag changes that tag; otherwise the row is refused.
     ///
     /// # Errors
