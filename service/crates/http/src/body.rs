@@ -40,7 +40,7 @@ pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes
     let all = async {
         let all = Limited::new(body, max).collect().await;
         let all = all.map_err(|error| BodyError::of(&*error))?;
-        Ok(all.to_bytes())
+        Ok::<_, BodyError>(all.to_bytes())
     };
     let timed = tokio::time::timeout(time, all).await;
     timed.unwrap_or(Err(BodyError::TimedOut))
@@ -61,7 +61,7 @@ pub(super) async fn packed(body: Body, max: usize, time: Duration) -> Result<Pac
         if !piece.is_empty() {
             packed.push(pack(piece).await?);
         }
-        Ok(packed)
+        Ok::<_, BodyError>(packed)
     };
     let timed = tokio::time::timeout(time, all).await;
     timed.unwrap_or(Err(BodyError::TimedOut))

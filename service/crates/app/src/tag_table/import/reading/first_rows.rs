@@ -10,7 +10,7 @@ use std::hash::{BuildHasher as _, RandomState};
 /// memory meanwhile.
 pub(super) struct FirstRows {
     hash: RandomState,
-    /// Number of places, a third more than there can be texts.
+    /// Number of places, an eighth more than there can be texts.
     places: usize,
     /// The hash at each place, 0 for none. A hash is at the place that it chooses, or at the next
     /// one that is free. There are no places before the first text.
@@ -24,7 +24,7 @@ impl FirstRows {
     pub(super) fn of(most: usize) -> Self {
         Self {
             hash: RandomState::new(),
-            places: most + most / 3 + 1,
+            places: most + most / 8 + 1,
             hashes: Vec::new(),
             rows: Vec::new(),
         }
