@@ -61,7 +61,8 @@ macro_rules! story {
                 taps_go_on_while_a_full_history_is_removed
                 a_read_of_this_application_goes_after_the_tap_beyond_it;
             panics: an_operation_that_panics_fails_alone;
-            imports: rows_become_tags_a_hundred_at_a_time_in_their_order
+            imports: each_row_with_a_result_is_stored_and_no_other
+                rows_become_tags_a_hundred_at_a_time_in_their_order
                 what_is_not_decided_leaves_nothing
                 what_is_decided_is_finished_after_a_crash
                 what_an_import_needs_nobody_else_gets

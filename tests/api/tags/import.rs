@@ -1,6 +1,7 @@
 //! Importing a CSV file.
 
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -77,6 +78,36 @@ async fn bad_rows_are_named_and_the_others_go_in() {
     assert_eq!(tag["name"], format!("Tag {}", many()));
     assert_eq!(count(&service).await, many() - 3);
     assert_eq!(all(&service, "/tags?q=tag-009999", 50).await.len(), 1);
+}
+
+/// Commits of an import have few rows while others wait for them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_row_goes_in_once_and_in_its_order_while_others_write() {
+    let service = TestService::start().await;
+    let is_over = AtomicBool::new(false);
+    let importing = async {
+        let result = import(&service, "", many_rows()).await;
+        is_over.store(true, Ordering::Relaxed);
+        result
+    };
+    let writing = async {
+        let mut others = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            service.tag(json!({"name": "Another"})).await;
+            others += 1;
+        }
+        others
+    };
+    let (result, others) = tokio::join!(importing, writing);
+    assert_eq!(refused(&result), bad_rows());
+    let results = result["results"].as_array().unwrap();
+    let rows = results.iter().map(|result| result["row"].as_u64().unwrap());
+    assert!(rows.eq(2..=many() + 1));
+    let created = results.iter().filter_map(|result| result["id"].as_u64());
+    let created: Vec<u64> = created.collect();
+    assert_eq!(created.len() as u64, many() - 3);
+    assert!(created.is_sorted(), "in the order of the file");
+    assert_eq!(count(&service).await, many() - 3 + others);
 }
 
 #[tokio::test]

@@ -62,6 +62,22 @@ async fn staged<B: Backend>(db: &Database<B>, rows: Vec<Arc<ImportRow>>) -> Impo
     import
 }
 
+pub(crate) async fn each_row_with_a_result_is_stored_and_no_other<B: Backend>(db: Database<B>) {
+    let mut rest = bottles(0..250);
+    let mut stored = 0;
+    while !rest.is_empty() {
+        let results = db.import_tags(rest.clone(), false).await.unwrap();
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        assert!(results.len() >= ROWS_AT_ONCE.min(rest.len()), "it goes on");
+        stored += results.len();
+        rest.drain(..results.len());
+        assert_eq!(all(&db).await.len(), stored);
+    }
+    let tags = all(&db).await;
+    let slugs: Vec<_> = tags.iter().map(|tag| tag.fields.slug.as_str()).collect();
+    assert!(slugs.len() == 250 && slugs.is_sorted(), "{slugs:?}");
+}
+
 pub(crate) async fn rows_become_tags_a_hundred_at_a_time_in_their_order<B: Backend>(
     db: Database<B>,
 ) {

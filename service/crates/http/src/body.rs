@@ -1,8 +1,9 @@
 //! Request bodies, with limits on size, time and media type.
 
-mod chunks;
 pub(crate) mod multipart;
+mod packed;
 
+use std::error::Error;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -10,7 +11,7 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-pub(super) use chunks::Chunks;
+pub(super) use packed::Packed;
 
 /// Why a body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,28 +24,56 @@ pub(super) enum BodyError {
     TimedOut,
 }
 
-/// Reads a whole body of at most `max` bytes that arrives within `time`.
-pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes, BodyError> {
-    Ok(chunks(body, max, time).await?.into_bytes())
+impl BodyError {
+    /// The reason for an error of [`Limited`].
+    fn of(error: &(dyn Error + Send + Sync + 'static)) -> Self {
+        if error.is::<LengthLimitError>() {
+            Self::TooLarge
+        } else {
+            Self::Incomplete
+        }
+    }
 }
 
-/// Like [`read`], but in the pieces in which the body arrives.
-pub(super) async fn chunks(body: Body, max: usize, time: Duration) -> Result<Chunks, BodyError> {
+/// Reads a whole body of at most `max` bytes that arrives within `time`. Ignores trailers: they are
+/// not part of the body.
+pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes, BodyError> {
     let all = async {
-        let mut body = Limited::new(body, max);
-        let mut chunks = Chunks::default();
-        while let Some(frame) = body.frame().await {
-            match frame {
-                // Ignore trailers: they are not part of the body.
-                Ok(frame) => chunks.push(frame.into_data().unwrap_or_default()),
-                Err(error) if error.is::<LengthLimitError>() => return Err(BodyError::TooLarge),
-                Err(_) => return Err(BodyError::Incomplete),
-            }
-        }
-        Ok(chunks)
+        let all = Limited::new(body, max).collect().await;
+        let all = all.map_err(|error| BodyError::of(&*error))?;
+        Ok::<_, BodyError>(all.to_bytes())
     };
     let timed = tokio::time::timeout(time, all).await;
     timed.unwrap_or(Err(BodyError::TimedOut))
+}
+
+/// Like [`read`], for a large body. It is compressed while it arrives, on another thread.
+pub(super) async fn packed(body: Body, max: usize, time: Duration) -> Result<Packed, BodyError> {
+    let all = async {
+        let mut body = Limited::new(body, max);
+        let (mut packed, mut piece) = (Packed::default(), Vec::new());
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| BodyError::of(&*error))?;
+            piece.extend_from_slice(&frame.into_data().unwrap_or_default());
+            if piece.len() >= packed::PIECE {
+                packed.push(pack(std::mem::take(&mut piece)).await?);
+            }
+        }
+        if !piece.is_empty() {
+            packed.push(pack(piece).await?);
+        }
+        Ok::<_, BodyError>(packed)
+    };
+    let timed = tokio::time::timeout(time, all).await;
+    timed.unwrap_or(Err(BodyError::TimedOut))
+}
+
+/// Compresses a piece on a thread that may take its time.
+async fn pack(piece: Vec<u8>) -> Result<Bytes, BodyError> {
+    let packed = tokio::task::spawn_blocking(move || packed::pack(&piece)).await;
+    // Memory can be compressed, unless the service is ending.
+    let packed = packed.map_err(|_| BodyError::Incomplete)?;
+    packed.map_err(|_| BodyError::Incomplete)
 }
 
 /// Whether the `Content-Type` is one of these types. Parameters are ignored.

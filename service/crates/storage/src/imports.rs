@@ -15,9 +15,13 @@ use inlay::Uid;
 use inlay::key::KeyFingerprint;
 use inlay::technology::Mode;
 
-/// Rows written by one command of the database: taps wait for at most one such command, which takes
-/// some milliseconds.
+/// Rows that are written before others may have their turn: taps wait for at most so many, which
+/// takes some milliseconds.
 pub const ROWS_AT_ONCE: usize = 100;
+
+/// Most rows of a commit, if nobody else waits. Its pages are written in some milliseconds; with ten
+/// times as many rows, a commit writes a third of the pages for each.
+pub const ROWS_IN_COMMIT: usize = 1_000;
 
 /// How long an import stays untouched until it counts as abandoned: each piece of
 /// an import takes far less than a second.

@@ -44,6 +44,8 @@ mod virtual_inlays;
 mod visitors;
 pub(super) mod webhooks;
 
+use std::fmt::Write as _;
+
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
@@ -146,6 +148,12 @@ pub(super) trait Transaction: Query {
     /// The database's current time: the time by which it decides about keys.
     fn now(&self) -> Timestamp;
 
+    /// Whether others wait for the end of this transaction. A long operation then ends early. `true`
+    /// if the database does not know it.
+    fn others_wait(&self) -> bool {
+        true
+    }
+
     /// Runs a statement without a result, and returns how many rows it changed.
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError>;
 
@@ -223,17 +231,18 @@ async fn insert_rows(
     let mut rest = rows.into_iter();
     for many in pieces(rest.len()) {
         let values: Vec<_> = rest.by_ref().take(many).flatten().collect();
-        let places: Vec<_> = (0..many)
-            .map(|row| {
-                let places =
-                    (1..=columns.len()).map(|place| format!("?{}", row * columns.len() + place));
-                format!("({})", places.collect::<Vec<_>>().join(", "))
-            })
-            .collect();
-        let sql = format!(
-            "INSERT INTO {table} ({names}) VALUES {} {then}",
-            places.join(", ")
-        );
+        let mut sql = format!("INSERT INTO {table} ({names}) VALUES ");
+        // A statement has hundreds of places, so none of them gets a text of its own.
+        for place in 0..values.len() {
+            let before = match place % columns.len() {
+                0 if place == 0 => "(",
+                0 => "), (",
+                _ => ", ",
+            };
+            let _ = write!(sql, "{before}?{}", place + 1);
+        }
+        sql.push_str(") ");
+        sql.push_str(then);
         answers.extend(tx.write(&sql, &values).await?);
     }
     Ok(answers)

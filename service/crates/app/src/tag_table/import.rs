@@ -106,7 +106,7 @@ impl ImportOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnError {
-    /// The valid rows are imported, a hundred at a time.
+    /// The valid rows are imported, a hundred at a time, and more while nobody else writes.
     #[default]
     Skip,
     /// Nothing is imported. If all rows are valid, they are imported a hundred at a time, so that
@@ -272,7 +272,7 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
         };
         let reader = Reader::new(columns, of_tag, of_all, options.add_variables);
         let part = table.part(options.after_row, rows);
-        let reading = Reading::start(Arc::clone(&service), part, reader);
+        let reading = Reading::start(Arc::clone(&service), part, reader, rows);
         let answer = ImportResult {
             rows,
             dry_run: options.dry_run,

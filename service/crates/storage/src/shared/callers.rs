@@ -167,6 +167,10 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
         self.db.now()
     }
 
+    fn others_wait(&self) -> bool {
+        self.db.others_wait()
+    }
+
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
         let rows = self.db.execute(sql, values).await?;
         self.has_written(rows > 0);

@@ -10,7 +10,7 @@ mod make;
 use std::sync::Arc;
 
 use super::{Query, Transaction};
-use crate::imports::{Aside, LEFT_AFTER, ROWS_AT_ONCE};
+use crate::imports::{Aside, LEFT_AFTER, ROWS_AT_ONCE, Seen};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, Conflict, ImportRow, Imported, Staged, StorageError};
 use domain::clock::Timestamp;
@@ -106,27 +106,51 @@ impl Access {
     }
 }
 
-/// Stores rows one by one: a refused row does not affect the others.
+/// Stores rows one by one: a refused row does not affect the others. If others wait, it ends after
+/// [`ROWS_AT_ONCE`] rows, and has no results for the rest.
 pub(super) async fn import(
     tx: &mut dyn Transaction,
     rows: &[Arc<ImportRow>],
     upsert: bool,
 ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
+    let mut results = Vec::with_capacity(rows.len());
+    for rows in rows.chunks(ROWS_AT_ONCE) {
+        if !results.is_empty() && tx.others_wait() {
+            break;
+        }
+        results.extend(import_some(tx, rows, upsert).await?);
+    }
+    Ok(results)
+}
+
+async fn import_some(
+    tx: &mut dyn Transaction,
+    rows: &[Arc<ImportRow>],
+    upsert: bool,
+) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
     let seen = look(tx, rows, upsert).await?;
-    let good = rows.iter().zip(&seen);
-    let work = good.filter_map(|(row, seen)| {
-        let seen = seen.as_ref().ok()?;
-        Some(match &seen.changes {
-            Some((tag, _)) => Work::change(*tag, &row.row, row.inlay.clone()),
-            None => Work::insert(seen.fields.clone(), row.inlay.clone()),
-        })
-    });
+    let mut work = Vec::with_capacity(rows.len());
+    let mut conflicts = Vec::with_capacity(rows.len());
+    for (row, seen) in rows.iter().zip(seen) {
+        let conflict = match seen {
+            Ok(Seen { fields, changes }) => {
+                let inlay = row.inlay.clone();
+                work.push(match changes {
+                    Some((tag, _)) => Work::change(tag, &row.row, inlay),
+                    None => Work::insert(fields, inlay),
+                });
+                None
+            }
+            Err(conflict) => Some(conflict),
+        };
+        conflicts.push(conflict);
+    }
     // A request has the same option for all its rows.
     let add = rows.first().is_some_and(|row| row.add_variables);
-    let mut made = make(tx, work.collect(), add).await?.into_iter();
-    let results = seen.into_iter().map(|seen| match seen {
-        Ok(_) => made.next().ok_or_else(make::lost),
-        Err(conflict) => Ok(Err(conflict)),
+    let mut made = make(tx, work, add).await?.into_iter();
+    let results = conflicts.into_iter().map(|conflict| match conflict {
+        None => made.next().ok_or_else(make::lost),
+        Some(conflict) => Ok(Err(conflict)),
     });
     results.collect()
 }

@@ -240,9 +240,11 @@ impl Access {
         .await
     }
 
-    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule is refused, and the
-    /// others are stored; the results are in the order of `rows`. With `upsert`, a row whose slug
-    /// belongs to a tag changes that tag; otherwise the row is refused.
+    /// Stores the first rows of a table of tags, no slug twice: all of them, but if others wait, only
+    /// the next [`ROWS_AT_ONCE`](crate::ROWS_AT_ONCE). A row that breaks a rule is refused, and the
+    /// others are stored. The results are those of the rows that were reached, in the order of
+    /// `rows`. With `upsert`, a row whose slug belongs to a tag changes that tag; otherwise the row
+    /// is refused.
     ///
     /// # Errors
     ///

@@ -92,6 +92,10 @@ impl Transaction for Command<'_, '_> {
         self.0.now
     }
 
+    fn others_wait(&self) -> bool {
+        self.0.others_wait()
+    }
+
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
         let sql = Dialect::Sqlite.say(sql);
         let mut statement = self.0.connection.prepare_cached(&sql)?;

@@ -43,6 +43,9 @@ pub(super) struct Write<'a> {
     pub(super) fold: Folding<'a>,
     /// Whether the last commit failed.
     failing: bool,
+    /// Whether the transaction contains several commands.
+    shared: bool,
+    queue: &'a mpsc::WeakSender<Box<dyn Command>>,
     effects: Effects,
 }
 
@@ -62,6 +65,15 @@ impl Write<'_> {
                 .execute("UPDATE secrets SET value = value", [])?;
         }
         Ok(())
+    }
+
+    /// Whether other commands wait: for this commit, or for the next one.
+    pub(super) fn others_wait(&self) -> bool {
+        self.shared
+            || self
+                .queue
+                .upgrade()
+                .is_some_and(|queue| is_waited_in(&queue))
     }
 
     /// Sends `event` after the commit.
@@ -149,6 +161,7 @@ impl Writer {
         let crowded = Arc::new(AtomicBool::new(false));
         let turn = Turn {
             connection,
+            queue: queue.downgrade(),
             clock,
             events,
             epochs: Arc::clone(&epochs),
@@ -287,7 +300,7 @@ impl Writer {
     fn nobody_waits(&self) -> bool {
         lock(&self.queue)
             .as_ref()
-            .is_some_and(|queue| queue.capacity() == queue.max_capacity())
+            .is_some_and(|queue| !is_waited_in(queue))
     }
 
     /// Empties the log between two commits. `false` if a reader prevents it.
@@ -316,6 +329,11 @@ impl Writer {
         });
         let _ = ended.await;
     }
+}
+
+/// Whether commands wait in a queue.
+fn is_waited_in(queue: &mpsc::Sender<Box<dyn Command>>) -> bool {
+    queue.capacity() < queue.max_capacity()
 }
 
 /// Whether other threads of the runtime continue while this one blocks.

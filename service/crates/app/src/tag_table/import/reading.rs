@@ -1,8 +1,8 @@
 //! Reads rows ahead of the database. Parsing rows and wrapping their keys takes about as long as
 //! storing them, so a separate thread does it meanwhile.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
+mod first_rows;
+
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -13,10 +13,12 @@ use super::super::table::Row;
 use super::row::{Parsed, Reader};
 use crate::service::Service;
 use domain::field_error::FieldError;
-use storage::{ImportRow, ROWS_AT_ONCE, StorageError};
+use first_rows::FirstRows;
+use storage::{ImportRow, ROWS_AT_ONCE, ROWS_IN_COMMIT, StorageError};
 
-/// Number of pieces that wait to be stored: enough that the database never waits.
-const AHEAD: usize = 8;
+/// Number of pieces that wait to be stored: more than a commit has, so that the database never
+/// waits.
+const AHEAD: usize = ROWS_IN_COMMIT / ROWS_AT_ONCE + 4;
 
 /// A row of the file, or the reason why it cannot be stored. The fields of errors and warnings are
 /// names of columns.
@@ -27,27 +29,35 @@ pub(super) struct Read {
 }
 
 /// Receives rows from the file. Dropping the value ends the reading.
-pub(super) struct Reading(mpsc::Receiver<Vec<Read>>);
+pub(super) struct Reading {
+    pieces: mpsc::Receiver<Vec<Read>>,
+    /// Whether the last row was received.
+    ended: bool,
+}
 
 impl Reading {
-    /// Starts to read the rows of `table`.
+    /// Starts to read the rows of `table`, at most `most`.
     pub(super) fn start(
         service: Arc<Service>,
         table: impl Iterator<Item = Row> + Send + 'static,
         reader: Reader,
+        most: usize,
     ) -> Self {
         let (sender, pieces) = mpsc::channel(AHEAD);
         let rows = Rows {
             service,
             table,
             reader,
-            slugs: FirstRows::default(),
-            uids: FirstRows::default(),
+            slugs: FirstRows::of(most),
+            uids: FirstRows::of(most),
         };
         let runtime = Handle::current();
         // Rows refer to resources, which are looked up here with the rights of the caller.
         tokio::task::spawn_blocking(move || runtime.block_on(rows.send(&sender)));
-        Self(pieces)
+        Self {
+            pieces,
+            ended: false,
+        }
     }
 
     /// The next rows, at most [`ROWS_AT_ONCE`]; empty after the last one.
@@ -56,7 +66,25 @@ impl Reading {
     ///
     /// [`StorageError::Panicked`] if the thread ended before the file did.
     pub(super) async fn next(&mut self) -> Result<Vec<Read>, StorageError> {
-        self.0.recv().await.ok_or(StorageError::Panicked)
+        if self.ended {
+            return Ok(Vec::new());
+        }
+        let rows = self.pieces.recv().await.ok_or(StorageError::Panicked)?;
+        self.ended = rows.is_empty();
+        Ok(rows)
+    }
+
+    /// Further rows that were already read, at most `most`; it waits for none.
+    pub(super) fn ready(&mut self, most: usize) -> Vec<Read> {
+        let mut ready = Vec::new();
+        while !self.ended && ready.len() + ROWS_AT_ONCE <= most {
+            let Ok(rows) = self.pieces.try_recv() else {
+                break;
+            };
+            self.ended = rows.is_empty();
+            ready.extend(rows);
+        }
+        ready
     }
 }
 
@@ -107,33 +135,20 @@ impl<T: Iterator<Item = Row>> Rows<T> {
             self.slugs.key(row.slug.as_str().as_bytes()),
             uid.map(|uid| self.uids.key(&uid.bytes())),
         );
-        if let Some(first) = self.slugs.rows.get(&slug_key) {
+        if let Some(first) = self.slugs.row(slug_key) {
             let why = format!("Row {first} has the same slug.");
             return Err(FieldError::of("slug", why));
         }
-        if let Some(first) = uid_key.and_then(|key| self.uids.rows.get(&key)) {
+        if let Some(first) = uid_key.and_then(|key| self.uids.row(key)) {
             let why = format!("Row {first} has the same uid.");
             return Err(FieldError::of(UID, why));
         }
         if row.named {
-            self.slugs.rows.insert(slug_key, number);
+            self.slugs.add(slug_key, number);
         }
-        self.uids.rows.extend(uid_key.map(|key| (key, number)));
+        if let Some(key) = uid_key {
+            self.uids.add(key, number);
+        }
         Ok(row)
-    }
-}
-
-/// Finds texts that occur in more than one row. A million texts would take a hundred megabytes, so
-/// only their 64-bit hashes are kept, with a random key. Two of a million texts have equal hashes
-/// in one of 10,000,000 files.
-#[derive(Default)]
-struct FirstRows {
-    hash: RandomState,
-    rows: HashMap<u64, u32>,
-}
-
-impl FirstRows {
-    fn key(&self, text: &[u8]) -> u64 {
-        self.hash.hash_one(text)
     }
 }

@@ -12,12 +12,14 @@ use super::{ImportOptions, Mode, OnError};
 use crate::service::Service;
 use domain::field_error::FieldError;
 use domain::tag::{Slug, TagColumn};
-use storage::{Conflict, ImportRow, Imported, Put, Staged, StorageError};
+use storage::{Conflict, ImportRow, Imported, Put, ROWS_IN_COMMIT, Staged, StorageError};
 
 /// Stores the rows of a file in pieces.
 pub(super) struct Import {
     service: Arc<Service>,
     reading: Reading,
+    /// Rows that were read, but had no room in the last commit.
+    rows: Vec<Read>,
     options: ImportOptions,
     headings: Headings,
     /// Accepted rows of an all-or-none import that are becoming tags.
@@ -39,6 +41,7 @@ impl Import {
         Self {
             service,
             reading,
+            rows: Vec::new(),
             options,
             headings,
             applying: None,
@@ -56,10 +59,7 @@ impl Import {
     pub(super) async fn next(&mut self) -> Result<Vec<RowResult>, StorageError> {
         match (&mut self.applying, self.options.on_error) {
             (Some(applying), _) => applying.next().await,
-            (None, OnError::Skip) => {
-                let rows = self.reading.next().await?;
-                self.store(&rows).await
-            }
+            (None, OnError::Skip) => self.store().await,
             (None, OnError::Abort) if self.checked => Ok(Vec::new()),
             (None, OnError::Abort) => self.all_or_none().await,
         }
@@ -119,18 +119,28 @@ impl Import {
         Ok(results)
     }
 
-    /// Stores valid rows, or only checks them in a dry run, and returns the result of each row.
-    async fn store(&self, rows: &[Read]) -> Result<Vec<RowResult>, StorageError> {
-        let (good, upsert) = (good(rows), self.upsert());
-        if good.is_empty() {
-            return Ok(self.results(rows, Vec::new(), foreseen));
+    /// Stores the next valid rows, or only checks them in a dry run, and returns the result of each
+    /// row. All rows that are ready go into one commit, unless others wait for it.
+    async fn store(&mut self) -> Result<Vec<RowResult>, StorageError> {
+        if self.rows.is_empty() {
+            self.rows = self.reading.next().await?;
         }
-        if self.options.dry_run {
-            let checked = self.service.storage.check_rows(good, upsert).await?;
-            return Ok(self.results(rows, checked, foreseen));
+        let room = ROWS_IN_COMMIT.saturating_sub(self.rows.len());
+        self.rows.extend(self.reading.ready(room));
+        let (good, upsert) = (good(&self.rows), self.upsert());
+        if good.is_empty() || self.options.dry_run {
+            let rows = std::mem::take(&mut self.rows);
+            let checked = if good.is_empty() {
+                Vec::new()
+            } else {
+                self.service.storage.check_rows(good, upsert).await?
+            };
+            return Ok(self.results(&rows, checked, foreseen));
         }
         let stored = self.service.storage.import_tags(good, upsert).await?;
-        Ok(self.results(rows, stored, |row, imported: Imported| {
+        let rest = self.rows.split_off(reached(&self.rows, stored.len()));
+        let rows = std::mem::replace(&mut self.rows, rest);
+        Ok(self.results(&rows, stored, |row, imported: Imported| {
             let warning = warnings(&imported.slug, row.warning.as_ref());
             (done(&imported, warning), imported.slug)
         }))
@@ -240,6 +250,12 @@ fn warnings(slug: &Slug, other: Option<&FieldError>) -> Option<String> {
 fn good(rows: &[Read]) -> Vec<Arc<ImportRow>> {
     let good = rows.iter().filter_map(|row| row.row.as_ref().ok());
     good.map(Arc::clone).collect()
+}
+
+/// The number of rows before the first valid one that is not among the first `stored` valid ones.
+fn reached(rows: &[Read], stored: usize) -> usize {
+    let mut good = rows.iter().enumerate().filter(|(_, row)| row.row.is_ok());
+    good.nth(stored).map_or(rows.len(), |(index, _)| index)
 }
 
 fn is_refused(result: &RowResult) -> bool {

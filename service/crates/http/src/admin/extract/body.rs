@@ -16,7 +16,7 @@ use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::body::{Chunks, is_of_type};
+use crate::body::{Packed, is_of_type};
 use crate::document::loosen;
 use crate::error::ApiError;
 use domain::field_error::FieldError;
@@ -67,7 +67,7 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
 }
 
 /// A whole table, whose bytes decide its kind. It may have to be read twice.
-pub(in crate::admin) struct Table(pub(in crate::admin) Chunks);
+pub(in crate::admin) struct Table(pub(in crate::admin) Packed);
 
 impl<S: Send + Sync> FromRequest<S> for Table {
     type Rejection = ApiError;
@@ -76,8 +76,8 @@ impl<S: Send + Sync> FromRequest<S> for Table {
         if !may_be_table(request.headers()) {
             return Err(ApiError::UnsupportedMediaType("text/csv"));
         }
-        let chunks = crate::body::chunks(request.into_body(), TABLE_MAX, time_for(TABLE_MAX));
-        Ok(Self(chunks.await?))
+        let packed = crate::body::packed(request.into_body(), TABLE_MAX, time_for(TABLE_MAX));
+        Ok(Self(packed.await?))
     }
 }
 

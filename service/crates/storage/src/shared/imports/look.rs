@@ -16,14 +16,17 @@ pub(super) async fn look(
     rows: &[Arc<ImportRow>],
     upsert: bool,
 ) -> Result<Vec<Result<Seen, Conflict>>, StorageError> {
-    let owners = owners(db, rows).await?;
+    let slugs: Vec<&str> = rows.iter().map(|row| row.slug.as_str()).collect();
+    let known = tags::owners(db, &slugs).await?;
+    let owners = owners(db, rows, &known).await?;
     let seen = rows.iter().map(|row| {
         let owner = row.named.then(|| owners.get(row.slug.as_str())).flatten();
         see(row, owner, upsert)
     });
     let mut seen: Vec<_> = seen.collect();
     let fields: Vec<_> = seen.iter().flatten().map(|seen| &seen.fields).collect();
-    let mut taken = tags::Taken::look(db, fields.into_iter()).await?;
+    // A tag that a row changes may have another slug than the row, but nobody else has that one.
+    let mut taken = tags::Taken::beside(db, known, &fields).await?;
     let good = rows.iter().zip(&seen).filter(|(_, seen)| seen.is_ok());
     let new: Vec<_> = good.filter_map(|(row, _)| row.inlay.as_ref()).collect();
     let mut taken_uids = inlays::Taken::look(db, &new).await?;
@@ -58,14 +61,21 @@ fn see(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Seen, Con
 /// The owner of a slug, its tag, and whether the tag is deleted.
 type Owner = (SlugOwner, Tag, bool);
 
-/// The tags that own the slugs which the rows name.
+/// The tags that own the slugs which the rows name. `known` has the owners of all slugs.
 async fn owners(
     db: &mut dyn Query,
     rows: &[Arc<ImportRow>],
+    known: &HashMap<String, SlugOwner>,
 ) -> Result<HashMap<String, Owner>, StorageError> {
     let named = rows.iter().filter(|row| row.named);
-    let slugs: Vec<&str> = named.map(|row| row.slug.as_str()).collect();
-    let owners = tags::owners(db, &slugs).await?;
+    let owners = named.filter_map(|row| {
+        let slug = row.slug.as_str();
+        Some((slug.to_owned(), *known.get(slug)?))
+    });
+    let owners: HashMap<String, SlugOwner> = owners.collect();
+    if owners.is_empty() {
+        return Ok(HashMap::new());
+    }
     let ids: BTreeSet<TagId> = owners.values().filter_map(|owner| owner.tag).collect();
     let ids: Vec<TagId> = ids.into_iter().collect();
     let tags = tags::whole(db, &ids).await?.into_iter();

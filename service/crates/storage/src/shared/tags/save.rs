@@ -25,7 +25,8 @@ pub(super) async fn insert_all(
     for tag in &mut tags {
         written.predefine(tx, tag).await?;
     }
-    let mut taken = Taken::look(tx, tags.iter()).await?;
+    let all: Vec<_> = tags.iter().collect();
+    let mut taken = Taken::look(tx, &all).await?;
     let checked: Vec<_> = tags.iter().map(|tag| taken.take(tag, None)).collect();
     let good = tags.iter().zip(&checked);
     let good: Vec<_> = good
@@ -82,7 +83,7 @@ pub(super) async fn edit(
         return Err(Invalid::ChosenSlug.into());
     }
     let before = before.fields;
-    Taken::look(tx, [&after].into_iter())
+    Taken::look(tx, &[&after])
         .await?
         .take(&after, Some((id, &before)))?;
     let erased = erased::variables(tx, id).await?;
@@ -139,17 +140,28 @@ impl Taken {
     /// Looks up the data for `tags`.
     pub(in crate::shared) async fn look(
         db: &mut dyn Query,
-        tags: impl Iterator<Item = &TagFields> + Clone,
+        tags: &[&TagFields],
     ) -> Result<Self, StorageError> {
-        let slugs: Vec<&str> = tags.clone().map(|tag| tag.slug.as_str()).collect();
-        let wanted: HashSet<_> = tags.clone().filter_map(|tag| tag.experience_id).collect();
-        let groups: BTreeSet<_> = tags.filter_map(|tag| tag.group_id).collect();
+        let slugs: Vec<&str> = tags.iter().map(|tag| tag.slug.as_str()).collect();
+        let owners = owners(db, &slugs).await?;
+        Self::beside(db, owners, tags).await
+    }
+
+    /// Like [`Self::look`], for a caller that knows the owners of the slugs.
+    pub(in crate::shared) async fn beside(
+        db: &mut dyn Query,
+        owners: HashMap<String, SlugOwner>,
+        tags: &[&TagFields],
+    ) -> Result<Self, StorageError> {
+        let slugs: Vec<&str> = tags.iter().map(|tag| tag.slug.as_str()).collect();
+        let wanted: HashSet<_> = tags.iter().filter_map(|tag| tag.experience_id).collect();
+        let groups: BTreeSet<_> = tags.iter().filter_map(|tag| tag.group_id).collect();
         let sql = "SELECT slug FROM import_rows WHERE slug IN texts(?1)";
         let reserved = db.query(sql, &values![Value::list(&slugs)]).await?;
         let reserved = reserved.into_iter().map(|mut row| row.take());
         Ok(Self {
             reserved: reserved.collect::<Result<_, _>>()?,
-            slugs: owners(db, &slugs).await?,
+            slugs: owners,
             experiences: existing(db, wanted).await?,
             groups: groups::leading(db, groups).await?,
             reach: db.reach().clone(),

@@ -77,6 +77,23 @@ async fn what_a_command_wrote_before_it_panicked_is_taken_back() {
     assert_eq!(writer.metrics().panics(), 1);
 }
 
+#[tokio::test]
+async fn a_command_learns_whether_others_wait_for_it() {
+    let (writer, _) = writer();
+    let first = writer.run(|write| Ok(write.others_wait()));
+    assert!(!first.await.unwrap(), "it is the only one");
+    let first = writer.run(|write| {
+        let stopwatch = Stopwatch::start();
+        while !write.others_wait() && stopwatch.elapsed() < Duration::from_mins(1) {
+            std::thread::yield_now();
+        }
+        Ok(write.others_wait())
+    });
+    let (waited_for, noted) = tokio::join!(first, note(&writer));
+    assert!(waited_for.unwrap(), "a note waits");
+    noted.unwrap();
+}
+
 /// Creates the tables into which a visit is folded.
 const FOLDED: &str =
     "CREATE TABLE visits (tag_id, client, scans, last_at, last_interaction, folded_to);

@@ -30,6 +30,8 @@ const FOLD_PAUSE: Duration = Duration::from_secs(1);
 /// Everything that writing needs.
 pub(super) struct Turn {
     pub(super) connection: Connection,
+    /// The queue of commands. Its end comes nevertheless once nobody else has it.
+    pub(super) queue: mpsc::WeakSender<Box<dyn Command>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) events: broadcast::Sender<SharedEvent>,
     pub(super) epochs: Arc<Epochs>,
@@ -158,7 +160,7 @@ impl Turn {
             // The number of dirty entries must not grow further, however slow the disk is.
             slice.least = commands * ROWS_OF_A_TAP;
         }
-        let folded = self.transact(|write| {
+        let folded = self.transact(1, |write| {
             if !folds {
                 write.fold.begin_pass();
             }
@@ -208,7 +210,7 @@ impl Turn {
     ) -> Result<T, StorageError> {
         let stopwatch = Stopwatch::start();
         let changes = self.connection.total_changes();
-        let (done, effects) = self.transact(op)?;
+        let (done, effects) = self.transact(writes, op)?;
         // A probe writes nothing and waits for no disk: counting it would make the disk look fast.
         if self.connection.total_changes() != changes {
             self.metrics.committed(writes, stopwatch);
@@ -226,9 +228,10 @@ impl Turn {
     /// or listener learns of it.
     fn transact<T>(
         &self,
+        writes: usize,
         op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
     ) -> Result<(T, Effects), StorageError> {
-        let transaction = || self.transaction(op);
+        let transaction = || self.transaction(writes, op);
         let (done, effects, changes) = panics::catch(transaction).inspect_err(|_| {
             // SQLite rolls back after some failures by itself.
             if !self.connection.is_autocommit() {
@@ -241,6 +244,7 @@ impl Turn {
 
     fn transaction<T>(
         &self,
+        writes: usize,
         op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
     ) -> Result<(T, Effects, Changes), StorageError> {
         let connection = &self.connection;
@@ -250,6 +254,8 @@ impl Turn {
             now: self.clock.now(),
             fold: Folding::new(connection, &self.folded),
             failing: self.failing.load(Ordering::Relaxed),
+            shared: writes > 1,
+            queue: &self.queue,
             effects: Effects::default(),
         };
         let done = op(&mut write)?;
