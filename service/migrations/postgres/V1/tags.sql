@@ -25,8 +25,8 @@ CREATE TABLE tags (
     deleted_at               BIGINT,
     -- Orders names: A to Z like a to z, other letters by their code.
     name_order               TEXT COLLATE "C" GENERATED ALWAYS AS (lower(name COLLATE "C")) STORED,
-    -- Name, slug, title, values of attributes, their codes without separators, and former slugs, each between two
-    -- U+001F, in the form that searches compare.
+    -- Name, slug, title, values of attributes, their codes without separators, former slugs, and pieces for runs of a
+    -- letter, each between two U+001F, in the form that searches compare.
     folded                   TEXT NOT NULL
 );
 -- Slugs with capital letters, to find a tag by its slug in another case. Those without are found by the unique index.

@@ -160,7 +160,7 @@ impl Select {
             }
             Elsewhere::Uids(part) => {
                 let dialect = self.source.dialect();
-                let is_in_uid = part.is_in_uid(dialect, |text| self.bind(text));
+                let is_in_uid = part.is_in_uid(dialect, |value| self.bind(value));
                 format!(
                     "({in_text} OR EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id
                       AND i.deleted_at IS NULL AND {is_in_uid}))"
