@@ -25,7 +25,7 @@ export function pressed(key: string, { row, at, isOpen, go, last, toggle, choose
     ArrowUp: () => go(at),
     Home: () => go(0),
     End: () => go(last),
-    ArrowRight: () => (isOpen ? go(at + 2) : row && row.holds > 0 && toggle(row.group.id, true)),
+    ArrowRight: () => (isOpen ? go(at + 2) : row?.opens && toggle(row.group.id, true)),
     ArrowLeft: () => (isOpen ? toggle(row!.group.id, false) : row && focus(row.level > 1 ? row.group.parent_id : null)),
     Enter: choose,
     " ": choose,
