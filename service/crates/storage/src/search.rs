@@ -95,6 +95,12 @@ pub(super) fn of_text(part: &str) -> BTreeSet<String> {
     pieces
 }
 
+/// The pieces of the runs in a part of a tag's text, one after the other; `None` if it has none.
+pub(super) fn runs_of(part: &str) -> Option<String> {
+    let runs: String = runs::runs(part).into_iter().collect();
+    (!runs.is_empty()).then_some(runs)
+}
+
 fn quoted(piece: &str) -> String {
     format!("\"{}\"", piece.replace('"', "\"\""))
 }

@@ -86,7 +86,7 @@ pub struct SqliteStorage {
     pub(crate) deferred: Deferred,
     pub(crate) expected_taps: ExpectedTaps,
     rankings: Rankings,
-    pub(crate) counted: KeptCounts,
+    pub(crate) kept_counts: KeptCounts,
     /// The tag at which the next round of housekeeping starts to look for old visitors.
     sweep_position: Arc<sweep::Position>,
     /// Keys that are expired even if the clock goes back.
@@ -182,7 +182,7 @@ impl SqliteStorage {
             deferred: Deferred::default(),
             expected_taps: ExpectedTaps::default(),
             rankings: Rankings::default(),
-            counted: KeptCounts::default(),
+            kept_counts: KeptCounts::default(),
             sweep_position: Arc::default(),
             expired_keys: Arc::new(expired_keys),
             recent_keys,

@@ -42,7 +42,7 @@ pub struct Node {
     pub(super) ids: Ids,
     pub(crate) deferred: Deferred,
     pub(crate) expected_taps: ExpectedTaps,
-    pub(crate) counted: KeptCounts,
+    pub(crate) kept_counts: KeptCounts,
     pub(super) sweep_position: Position,
     pub(super) metrics: StorageMetrics,
 }
@@ -80,7 +80,7 @@ impl Node {
             ids: Ids::default(),
             deferred: Deferred::default(),
             expected_taps: ExpectedTaps::default(),
-            counted: KeptCounts::default(),
+            kept_counts: KeptCounts::default(),
             sweep_position: Position::default(),
             metrics,
         })

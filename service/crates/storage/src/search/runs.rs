@@ -31,12 +31,13 @@ pub(super) fn runs(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A searchable text of parts between `between`, with the pieces of its runs as a last part.
+/// A searchable text of parts between `between`, with the pieces of its runs as a last part. Each
+/// piece also ends where a run could begin, so that PostgreSQL can take the part apart.
 pub fn with_runs(mut text: String, between: char) -> String {
     let runs = runs(&text);
     if !runs.is_empty() {
         text.extend(runs);
-        text.push(between);
+        text.extend([RUN, between]);
     }
     text
 }
@@ -70,6 +71,7 @@ mod tests {
             );
         }
         assert!(!text.contains(runs("000000").last().unwrap()));
+        assert!(text.ends_with("\u{1f}\u{1e}0\u{4}\u{1e}0\u{5}\u{1e}\u{1f}"));
         let plain = "\u{1f}sn-1000\u{1f}".to_owned();
         assert_eq!(with_runs(plain.clone(), '\u{1f}'), plain);
     }

@@ -129,7 +129,7 @@ impl KeptCounts {
 
 impl Access {
     fn counted(&self) -> &KeptCounts {
-        each!(self, db => &db.counted)
+        each!(self, db => &db.kept_counts)
     }
 
     /// The counts of all tags that match, if they are kept: those of this moment, or of one in the

@@ -110,7 +110,7 @@ mod tests {
         };
         let value = "e".repeat(VALUE_SEARCHED);
         let own = format!("\u{1f}chateau\u{1f}k3v9qa\u{1f}\u{1f}{value}\u{1f}m\u{1f}");
-        let runs = "\u{1e}e\u{4}\u{1e}e\u{5}\u{1e}e\u{6}\u{1e}e\u{7}\u{1e}e\u{8}";
+        let runs = "\u{1e}e\u{4}\u{1e}e\u{5}\u{1e}e\u{6}\u{1e}e\u{7}\u{1e}e\u{8}\u{1e}";
         assert_eq!(folded(&tag, &[]), format!("{own}{runs}\u{1f}"));
         let former = ["Old-2", "old-1"].map(|slug| Slug::parse(slug).unwrap());
         let expected = format!("{own}old-2\u{1f}old-1\u{1f}{runs}\u{1f}");
