@@ -469,7 +469,7 @@ group("Groups", {
       await show(page, world);
       const column = page.getByRole("region", { name: "Groups" });
       await column
-        .getByText("The first 2,000 groups are shown, and what is in the ones that you open. Find others by their name.")
+        .getByText("The first 2,000 groups are shown, and all groups in the ones that you open. Find others by their name.")
         .waitFor();
       await inTree(column, "Wines");
       await inTree(column, "Grand Cru 2021");

@@ -51,7 +51,7 @@ group("A tree of 3,000 groups", {
     },
   },
   stories: {
-    "has all groups at the top, and loads what is in a group when it is opened": async (page, world) => {
+    "has all groups at the top, and loads the groups in one when it is opened": async (page, world) => {
       const tree = await column(page, world);
       // With the row of all tags.
       await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
@@ -63,7 +63,7 @@ group("A tree of 3,000 groups", {
       await expect(item(tree, "Lot 201212")).toHaveAttribute("aria-setsize", "12");
       await item(tree, "Lot 201212").click();
       await expect(page.getByRole("grid", { name: "Tags" }).locator("[data-row]")).toHaveCount(1);
-      // What is open stays open.
+      // Open groups stay open after a reload.
       await page.reload();
       await item(tree, "Lot 201212").waitFor();
     },

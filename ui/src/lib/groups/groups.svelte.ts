@@ -14,7 +14,7 @@ const PAGE = 500;
 const PAGES = 4;
 /** Most groups that the tree loads at first. */
 export const FIRST = PAGE * PAGES;
-/** Most open groups for which it loads what is in them. */
+/** Most open groups whose own groups it loads. */
 const OPEN = 200;
 
 /** A page of all groups, or of those directly in one; "none" for those at the top. */
@@ -44,7 +44,7 @@ interface Loaded extends Listed {
   byId: ReadonlyMap<number, Group>;
 }
 
-/** The oldest groups. If there are more, also those at the top: what is in them is loaded once they are open. */
+/** The oldest groups. If there are more, also those at the top: the groups in them are loaded once they are open. */
 function load(): Loaded {
   const { groups, more } = list();
   const byId = new Map([...groups, ...(more ? list("none").groups : [])].map((group) => [group.id, group]));
@@ -69,7 +69,7 @@ class Groups {
     return this.#loaded.more;
   }
 
-  /** These with what is in the open groups. */
+  /** These, and the groups in open ones. */
   within(open: ReadonlySet<number>): readonly Group[] {
     if (!this.more) return this.all;
     const found = new Map(this.#loaded.byId);

@@ -8,7 +8,7 @@ export interface TreeActs {
   /** Its place among the rows; -1 for the one above all groups. */
   at: number;
   isOpen: boolean;
-  /** Whether an open row can be closed. What a search finds cannot. */
+  /** Whether an open row can be closed. The rows of a search cannot. */
   closes: boolean;
   /** Gives the focus to a row: 0 is the one above all groups. */
   go: (place: number) => unknown;
