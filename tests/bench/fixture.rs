@@ -23,6 +23,7 @@ use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::keyring::Keyring;
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
+use tapdesk_service::storage::search::with_runs;
 use tapdesk_service::storage::sqlite::SqliteStorage;
 use tapdesk_tests::TestDatabase;
 use tapdesk_tests::postgres::Cluster;
@@ -208,5 +209,5 @@ fn folded(id: u32, values: &[String]) -> String {
         text += &code.replace('-', "");
         text.push('\u{1f}');
     }
-    text
+    with_runs(text, '\u{1f}')
 }

@@ -67,6 +67,31 @@ async fn a_uid_is_found_by_any_of_its_digits_as_people_write_them() {
 }
 
 #[tokio::test]
+async fn a_year_finds_no_uids_but_those_that_end_with_it() {
+    let service = TestService::start().await;
+    for (name, uid) in [("Middle", "04202115203180"), ("End", "04202215202021")] {
+        let tag = service.tag(json!({"name": name, "slug": name})).await;
+        let inlay = json!({"uid": uid, "technology": "ntag213", "tag_id": tag.id});
+        service.inlay(inlay).await;
+    }
+    service
+        .tag(json!({"name": "Vintage 2021", "slug": "vintage"}))
+        .await;
+    for (q, tags) in [
+        ("2021", 2),
+        ("02021", 1),
+        ("20211", 0),
+        ("202115", 1),
+        // Written as a UID.
+        ("20:21", 2),
+        ("2031", 0),
+        ("3180", 1),
+    ] {
+        assert_eq!(found(&service, &format!("q={q}")).await, tags, "{q}");
+    }
+}
+
+#[tokio::test]
 async fn a_search_ignores_accents_and_an_erasure_does_not() {
     let service = TestService::start().await;
     for name in ["Müller", "Muller"] {

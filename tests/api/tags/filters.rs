@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Client, TestService};
+use tapdesk_tests::{Client, TestService, eventually};
 
 use super::{all, export, import, names};
 use crate::api::database::{execute, insert_tags};
@@ -306,6 +306,99 @@ async fn of_an_attribute_of_30_000_values_the_frequent_ones_are_counted() {
     let items = counted["items"].as_array().unwrap();
     assert_eq!(items[0], json!({"value": "none", "count": 1_000}));
     assert!(items.len() <= 500, "{}", items.len());
+}
+
+/// More tags than are counted for each answer.
+async fn many_bottles(service: &TestService) {
+    let mut file = "name,attribute:lot\n".to_owned();
+    for _ in 0..9_000 {
+        file += "Bottle,L1\n";
+    }
+    import(service, "", file).await;
+}
+
+/// The attribute of the first of many bottles.
+async fn first_lot(service: &TestService) -> String {
+    let list = service.admin_get("/tags?limit=1").await;
+    format!("/tags/{}/attributes/lot", list["items"][0]["id"])
+}
+
+/// Values with their counts, as [`values`] returns them.
+fn lots(of: &[(&str, u64)]) -> Vec<(String, u64)> {
+    let of = of.iter();
+    of.map(|(lot, count)| ((*lot).to_owned(), *count)).collect()
+}
+
+#[tokio::test]
+async fn counts_of_many_tags_are_kept_and_at_most_30_seconds_old() {
+    let service = TestService::start().await;
+    many_bottles(&service).await;
+    let lot = first_lot(&service).await;
+    assert_eq!(
+        values(&service, "attribute=lot").await,
+        lots(&[("L1", 9_000)])
+    );
+    assert_eq!(keys(&service, "").await, lots(&[("lot", 9_000)]));
+    // The service does not hear of this change: an answer with it would be counted, not kept.
+    execute(
+        &service,
+        "UPDATE properties SET value = 'L2' WHERE tag_id = (SELECT max(id) FROM tags)",
+    )
+    .await;
+    service.advance(5_000);
+    assert_eq!(
+        values(&service, "attribute=lot").await,
+        lots(&[("L1", 9_000)])
+    );
+    for (query, expected) in [
+        (
+            "attribute=lot&status=active",
+            lots(&[("L1", 8_999), ("L2", 1)]),
+        ),
+        ("attribute=lot&attribute.lot=L2", lots(&[("L2", 1)])),
+    ] {
+        assert_eq!(values(&service, query).await, expected, "{query}");
+    }
+    let put = service.admin(Method::PUT, &lot, json!({"value": "L3"}));
+    put.await.expect(200);
+    service.advance(25_000);
+    assert_eq!(
+        values(&service, "attribute=lot&limit=1").await,
+        lots(&[("L1", 8_998)]),
+        "a change is counted after 30 seconds"
+    );
+    let all = lots(&[("L1", 8_998), ("L2", 1), ("L3", 1)]);
+    assert_eq!(values(&service, "attribute=lot&estimate=true").await, all);
+    service
+        .admin(Method::DELETE, &lot, Value::Null)
+        .await
+        .expect(204);
+    service
+        .tag(json!({"name": "new", "attributes": {"sku": "1"}}))
+        .await;
+    service.advance(30_000);
+    assert_eq!(
+        keys(&service, "").await,
+        lots(&[("lot", 8_999), ("sku", 1)])
+    );
+}
+
+#[tokio::test]
+async fn counts_that_are_in_use_are_made_again_before_they_are_too_old() {
+    let service = TestService::start().await;
+    many_bottles(&service).await;
+    let lot = first_lot(&service).await;
+    assert_eq!(keys(&service, "").await, lots(&[("lot", 9_000)]));
+    service
+        .admin(Method::DELETE, &lot, Value::Null)
+        .await
+        .expect(204);
+    service.advance(15_000);
+    eventually("the counts after the change", async || {
+        let counted = keys(&service, "").await;
+        (counted == lots(&[("lot", 8_999)])).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

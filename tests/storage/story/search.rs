@@ -15,7 +15,7 @@ use tapdesk_tests::length;
 use crate::storage::backend::{Backend, Database, inlay};
 
 /// Letters as they are written, and as they are compared.
-const LETTERS: [(&str, &str); 26] = [
+const LETTERS: [(&str, &str); 27] = [
     ("a", "a"),
     ("B", "b"),
     ("é", "e"),
@@ -38,6 +38,7 @@ const LETTERS: [(&str, &str); 26] = [
     ("*", "*"),
     (":", ":"),
     ("0", "0"),
+    ("0000", "0000"),
     ("4", "4"),
     ("d", "d"),
     ("-", "-"),
@@ -65,7 +66,7 @@ impl Chance {
     }
 
     fn slug(&mut self, number: usize) -> Slug {
-        let beginning = *self.of(&["Aa", "ab-d", "04d0", "dd_"]);
+        let beginning = *self.of(&["Aa", "ab-d", "04d0", "dd_", "D00000"]);
         Slug::parse(&format!("{beginning}{number}-slug")).unwrap()
     }
 
@@ -138,7 +139,11 @@ impl Model {
             let is_uid = (4..=14).contains(&digits.len())
                 && digits.chars().all(|digit| digit.is_ascii_hexdigit());
             let is_whole_bytes = digits.len() >= 8 && digits.len().is_multiple_of(2);
+            let is_number = digits.len() < 6 && word.chars().all(|digit| digit.is_ascii_digit());
             let has_uid = |uid: &String| {
+                if is_number {
+                    return uid.ends_with(&digits);
+                }
                 uid.contains(&digits) || is_whole_bytes && uid.contains(&backwards(&digits))
             };
             self.texts().iter().any(|text| text.contains(word.as_str()))

@@ -468,7 +468,9 @@ group("Groups", {
       });
       await show(page, world);
       const column = page.getByRole("region", { name: "Groups" });
-      await column.getByText("The first 2,000 groups are shown. Find others by their name.").waitFor();
+      await column
+        .getByText("The first 2,000 groups are shown, and all groups in the ones that you open. Find others by their name.")
+        .waitFor();
       await inTree(column, "Wines");
       await inTree(column, "Grand Cru 2021");
       // With those above it; the row of all tags is no group.

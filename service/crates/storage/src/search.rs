@@ -2,12 +2,14 @@
 
 mod codes;
 mod fold;
+mod runs;
 
 use std::collections::BTreeSet;
 
 pub(crate) use codes::with_codes;
 pub use fold::{fold, fold_case};
 use inlay::Uid;
+pub use runs::with_runs;
 
 /// The words of a search, folded, each once. Every one of them must be found.
 pub fn words(search: &str) -> Vec<String> {
@@ -58,13 +60,13 @@ pub(super) fn containing(part: &str) -> String {
 /// Fewest characters that SQLite's index can find.
 const PIECE: usize = 3;
 
-/// A query for SQLite's index (FTS5, tokenizer `trigram`) that matches rows with every
-/// three-character piece of at least one text of each of `all`; `None` if the index cannot tell
+/// A query for SQLite's index (FTS5, tokenizer `trigram`) that matches rows with every piece of at
+/// least one text of each of `all`; `of` are the pieces of a text. `None` if the index cannot tell
 /// anything about them.
-pub(super) fn pieces(all: &[Vec<&str>]) -> Option<String> {
+pub(super) fn pieces(all: &[Vec<&str>], of: impl Fn(&str) -> BTreeSet<String>) -> Option<String> {
     let (mut terms, mut choices) = (BTreeSet::new(), Vec::new());
     for texts in all {
-        let of_texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+        let of_texts: Vec<_> = texts.iter().copied().map(&of).collect();
         match &of_texts[..] {
             [of_text] => terms.extend(of_text.iter().cloned()),
             // A text that is too short for the index could be in any row.
@@ -76,14 +78,31 @@ pub(super) fn pieces(all: &[Vec<&str>]) -> Option<String> {
     (!terms.is_empty()).then(|| terms.join(" AND "))
 }
 
-/// The pieces of a text, each quoted for the index.
-fn quoted(text: &str) -> BTreeSet<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let pieces = characters.windows(PIECE).map(|piece| {
-        let piece = piece.iter().collect::<String>().replace('"', "\"\"");
-        format!("\"{piece}\"")
-    });
-    pieces.collect()
+/// The pieces of a part of a UID, each quoted for the index: all of three digits.
+pub(super) fn of_uid(part: &str) -> BTreeSet<String> {
+    let characters: Vec<char> = part.chars().collect();
+    let pieces = characters.windows(PIECE);
+    pieces
+        .map(|piece| quoted(&piece.iter().collect::<String>()))
+        .collect()
+}
+
+/// The pieces of a part of a tag's text, each quoted for the index: all of three characters, and
+/// those of runs.
+pub(super) fn of_text(part: &str) -> BTreeSet<String> {
+    let mut pieces = of_uid(part);
+    pieces.extend(runs::runs(part).iter().map(|run| quoted(run)));
+    pieces
+}
+
+/// The pieces of the runs in a part of a tag's text, one after the other; `None` if it has none.
+pub(super) fn runs_of(part: &str) -> Option<String> {
+    let runs: String = runs::runs(part).into_iter().collect();
+    (!runs.is_empty()).then_some(runs)
+}
+
+fn quoted(piece: &str) -> String {
+    format!("\"{}\"", piece.replace('"', "\"\""))
 }
 
 /// A query that matches rows with all pieces of one of the texts.
@@ -120,7 +139,10 @@ mod tests {
             (vec![vec!["ab"]], None),
             (vec![], None),
             (vec![vec!["äbc"]], Some("'äbc'")),
-            (vec![vec!["9999"], vec!["x"]], Some("'999'")),
+            (
+                vec![vec!["9999"], vec!["x"]],
+                Some("'\u{1e}9\u{4}' AND '999'"),
+            ),
             (
                 vec![vec!["a*bc"], vec!["abc"]],
                 Some("'*bc' AND 'a*b' AND 'abc'"),
@@ -132,9 +154,11 @@ mod tests {
             (vec![vec!["abc", "x"], vec!["hij"]], Some("'hij'")),
         ] {
             let query = query.map(|query| query.replace('\'', "\""));
-            assert_eq!(pieces(&all), query, "{all:?}");
+            assert_eq!(pieces(&all, of_text), query, "{all:?}");
         }
-        let quotes = pieces(&[vec!["a\"b"]]);
+        let quotes = pieces(&[vec!["a\"b"]], of_text);
         assert_eq!(quotes.as_deref(), Some("\"a\"\"b\""));
+        let digits = pieces(&[vec!["00004"]], of_uid);
+        assert_eq!(digits.as_deref(), Some("\"000\" AND \"004\""));
     }
 }

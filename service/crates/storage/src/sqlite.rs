@@ -60,6 +60,7 @@ use super::{
     BackupContent, BackupNote, CachedPart, Queue, READY, StorageError, StorageMetrics, Swept,
 };
 use crate::panics;
+use crate::shared::tags::KeptCounts;
 use crate::{Event, SharedEvent};
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
@@ -85,6 +86,7 @@ pub struct SqliteStorage {
     pub(crate) deferred: Deferred,
     pub(crate) expected_taps: ExpectedTaps,
     rankings: Rankings,
+    pub(crate) kept_counts: KeptCounts,
     /// The tag at which the next round of housekeeping starts to look for old visitors.
     sweep_position: Arc<sweep::Position>,
     /// Keys that are expired even if the clock goes back.
@@ -180,6 +182,7 @@ impl SqliteStorage {
             deferred: Deferred::default(),
             expected_taps: ExpectedTaps::default(),
             rankings: Rankings::default(),
+            kept_counts: KeptCounts::default(),
             sweep_position: Arc::default(),
             expired_keys: Arc::new(expired_keys),
             recent_keys,

@@ -52,7 +52,7 @@ pub enum Put {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
     /// Words, each of which must be found: in the name, the slug, a former slug, the title or a value
-    /// of an attribute, ignoring case and accents, or at the beginning of an inlay's UID.
+    /// of an attribute, ignoring case and accents, or in an inlay's UID.
     pub q: Option<String>,
     /// Tags that lead to this experience, by themselves or by their group.
     pub experience_id: Option<ExperienceId>,

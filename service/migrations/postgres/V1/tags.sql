@@ -25,8 +25,8 @@ CREATE TABLE tags (
     deleted_at               BIGINT,
     -- Orders names: A to Z like a to z, other letters by their code.
     name_order               TEXT COLLATE "C" GENERATED ALWAYS AS (lower(name COLLATE "C")) STORED,
-    -- Name, slug, title, values of attributes, their codes without separators, and former slugs, each between two
-    -- U+001F, in the form that searches compare.
+    -- Name, slug, title, values of attributes, their codes without separators, former slugs, and pieces for runs of a
+    -- letter, each between two U+001F, in the form that searches compare.
     folded                   TEXT NOT NULL
 );
 -- Slugs with capital letters, to find a tag by its slug in another case. Those without are found by the unique index.
@@ -34,6 +34,9 @@ CREATE INDEX tags_slug_folded ON tags (lower(slug)) WHERE slug <> lower(slug);
 CREATE INDEX tags_experience ON tags (experience_id, deleted_at) WHERE experience_id IS NOT NULL;
 CREATE INDEX tags_group ON tags (group_id, experience_id, deleted_at) WHERE group_id IS NOT NULL;
 CREATE INDEX tags_folded ON tags USING gin (folded gin_trgm_ops);
+-- The pieces for runs, which are no letters to the index above. Few tags have any.
+CREATE INDEX tags_runs ON tags USING gin (string_to_array(substr(folded, strpos(folded, chr(30))), chr(30)))
+    WHERE strpos(folded, chr(30)) > 0;
 -- Lists read these indexes in their order and filter by their columns, so that a filter with few matches reads no row
 -- of the table in vain.
 CREATE INDEX tags_by_id ON tags (id)

@@ -20,8 +20,8 @@ CREATE TABLE tags (
     created_at               INTEGER NOT NULL,
     updated_at               INTEGER NOT NULL,
     deleted_at               INTEGER,
-    -- Name, slug, title, values of attributes, their codes without separators, and former slugs, each between two
-    -- U+001F, in the form that searches compare. Last, because only searches read it.
+    -- Name, slug, title, values of attributes, their codes without separators, former slugs, and pieces for runs of a
+    -- letter, each between two U+001F, in the form that searches compare. Last, because only searches read it.
     folded                   TEXT NOT NULL
 );
 -- Slugs with capital letters, to find a tag by its slug in another case. Those without are found by the unique index.

@@ -10,35 +10,51 @@ import { pathOf } from "./tree";
 
 /** Most groups in one answer of the service. */
 const PAGE = 500;
-/** Pages that the tree loads. Further groups are found by their name. */
+/** Pages of a list that the tree loads. Further groups are found by their name. */
 const PAGES = 4;
+/** Most groups that the tree loads at first. */
+export const FIRST = PAGE * PAGES;
+/** Most open groups whose own groups it loads. */
+const OPEN = 200;
 
-const page = (after: string | null) => lookup("/groups", { limit: PAGE, after });
+/** A page of all groups, or of those directly in one; "none" for those at the top. */
+const page = (after: string | null, parent_id?: string) => lookup("/groups", { limit: PAGE, after, ...(parent_id && { parent_id }) });
 
-interface Loaded {
+interface Listed {
   groups: readonly Group[];
-  byId: ReadonlyMap<number, Group>;
   /** Whether there are more. */
   more: boolean;
 }
 
-function load(): Loaded {
+/** All groups, the oldest first, or those directly in one: as many as the tree loads. */
+function list(parent_id?: string): Listed {
   const groups: Group[] = [];
   let more = false;
   for (let number = 1, after: string | null = null; number <= PAGES; number++) {
-    const answer: Page<Group> | null = page(after).now;
+    const answer: Page<Group> | null = page(after, parent_id).now;
     groups.push(...(answer?.items ?? []));
     after = answer?.next ?? null;
     more = after !== null;
     if (!more) break;
   }
-  return { groups, byId: new Map(groups.map((group) => [group.id, group])), more };
+  return { groups, more };
+}
+
+interface Loaded extends Listed {
+  byId: ReadonlyMap<number, Group>;
+}
+
+/** The oldest groups. If there are more, also those at the top: the groups in them are loaded once they are open. */
+function load(): Loaded {
+  const { groups, more } = list();
+  const byId = new Map([...groups, ...(more ? list("none").groups : [])].map((group) => [group.id, group]));
+  return { groups: [...byId.values()], byId, more };
 }
 
 class Groups {
   readonly #loaded = $derived(load());
 
-  /** The oldest groups, as many as the tree loads. */
+  /** The groups that the tree loads at first. */
   get all(): readonly Group[] {
     return this.#loaded.groups;
   }
@@ -51,6 +67,19 @@ class Groups {
   /** Whether there are more than these. */
   get more(): boolean {
     return this.#loaded.more;
+  }
+
+  /** These, and the groups in open ones. */
+  within(open: ReadonlySet<number>): readonly Group[] {
+    if (!this.more) return this.all;
+    const found = new Map(this.#loaded.byId);
+    for (const id of [...open].slice(-OPEN)) for (const group of list(String(id)).groups) found.set(group.id, group);
+    return [...found.values()];
+  }
+
+  /** Whether a group may hold others that are not loaded. It is known of an open one. */
+  mayHold({ id, kind }: Group, open: ReadonlySet<number>): boolean {
+    return this.more && kind !== "batch" && !(open.has(id) && page(null, String(id)).now !== null);
   }
 
   /** Whether the first groups are loaded. */

@@ -23,9 +23,17 @@ test("folders come first, and numbers in names are in their order", () => {
 
 test("a row knows its place among its siblings, and whether it can be opened", () => {
   const [wines, , first, second] = rowsOf(treeOf(groups), new Set([1, 2]));
-  expect(wines).toMatchObject({ holds: 1, position: 1, siblings: 2 });
-  expect(first).toMatchObject({ holds: 0, position: 1, siblings: 2 });
+  expect(wines).toMatchObject({ opens: true, position: 1, siblings: 2 });
+  expect(first).toMatchObject({ opens: false, position: 1, siblings: 2 });
   expect(second).toMatchObject({ position: 2 });
+});
+
+test("a group that may hold some that are not loaded can be opened", () => {
+  const rows = rowsOf(treeOf(groups), new Set(), ({ name }) => name === "Apples");
+  expect(rows.map(({ group, opens }) => [group.name, opens])).toEqual([
+    ["Wines", true],
+    ["Apples", true],
+  ]);
 });
 
 test("a group whose parent is not loaded is at the top", () => {

@@ -9,8 +9,8 @@ export interface Row {
   /** Its place among its siblings, from 1, and their number. */
   position: number;
   siblings: number;
-  /** How many groups are directly in it. */
-  holds: number;
+  /** Whether it can be opened: it holds groups, or may hold some that are not loaded. */
+  opens: boolean;
 }
 
 /** The groups that are directly in each group; `null` for the top. */
@@ -33,12 +33,19 @@ export function treeOf(groups: readonly Group[]): Tree {
   return tree;
 }
 
-/** The rows of the tree, with the groups in each open one. */
-export function rowsOf(tree: Tree, open: ReadonlySet<number>, parent: number | null = null, level = 1): Row[] {
+/** The rows of the tree, with the groups in each open one. `mayHold` is true for a group that may hold some that are not loaded. */
+export function rowsOf(
+  tree: Tree,
+  open: ReadonlySet<number>,
+  mayHold: (group: Group) => boolean = () => false,
+  parent: number | null = null,
+  level = 1,
+): Row[] {
   const siblings = tree.get(parent) ?? [];
   return siblings.flatMap((group, index) => {
-    const row = { group, level, position: index + 1, siblings: siblings.length, holds: tree.get(group.id)?.length ?? 0 };
-    return open.has(group.id) ? [row, ...rowsOf(tree, open, group.id, level + 1)] : [row];
+    const opens = tree.has(group.id) || mayHold(group);
+    const row = { group, level, position: index + 1, siblings: siblings.length, opens };
+    return open.has(group.id) ? [row, ...rowsOf(tree, open, mayHold, group.id, level + 1)] : [row];
   });
 }
 

@@ -8,6 +8,8 @@ export interface TreeActs {
   /** Its place among the rows; -1 for the one above all groups. */
   at: number;
   isOpen: boolean;
+  /** Whether an open row can be closed. The rows of a search cannot. */
+  closes: boolean;
   /** Gives the focus to a row: 0 is the one above all groups. */
   go: (place: number) => unknown;
   last: number;
@@ -19,14 +21,14 @@ export interface TreeActs {
 }
 
 /** Acts on a key; returns whether it was one of the tree's. */
-export function pressed(key: string, { row, at, isOpen, go, last, toggle, choose, focus, rename }: TreeActs): boolean {
+export function pressed(key: string, { row, at, isOpen, closes, go, last, toggle, choose, focus, rename }: TreeActs): boolean {
   const keys: Record<string, () => unknown> = {
     ArrowDown: () => go(at + 2),
     ArrowUp: () => go(at),
     Home: () => go(0),
     End: () => go(last),
-    ArrowRight: () => (isOpen ? go(at + 2) : row && row.holds > 0 && toggle(row.group.id, true)),
-    ArrowLeft: () => (isOpen ? toggle(row!.group.id, false) : row && focus(row.level > 1 ? row.group.parent_id : null)),
+    ArrowRight: () => (isOpen ? go(at + 2) : row?.opens && toggle(row.group.id, true)),
+    ArrowLeft: () => (isOpen && closes ? toggle(row!.group.id, false) : row && focus(row.level > 1 ? row.group.parent_id : null)),
     Enter: choose,
     " ": choose,
     F2: rename,

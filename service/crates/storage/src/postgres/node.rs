@@ -19,6 +19,7 @@ use super::watch::SIMULATED_TIME;
 use crate::deferred::Deferred;
 use crate::expected_taps::ExpectedTaps;
 use crate::panics;
+use crate::shared::tags::KeptCounts;
 use crate::{SIMULATED_AHEAD, StorageError, StorageMetrics};
 use domain::clock::{Clock, Millis, SystemClock, Timestamp};
 
@@ -41,6 +42,7 @@ pub struct Node {
     pub(super) ids: Ids,
     pub(crate) deferred: Deferred,
     pub(crate) expected_taps: ExpectedTaps,
+    pub(crate) kept_counts: KeptCounts,
     pub(super) sweep_position: Position,
     pub(super) metrics: StorageMetrics,
 }
@@ -78,6 +80,7 @@ impl Node {
             ids: Ids::default(),
             deferred: Deferred::default(),
             expected_taps: ExpectedTaps::default(),
+            kept_counts: KeptCounts::default(),
             sweep_position: Position::default(),
             metrics,
         })

@@ -4,8 +4,10 @@ mod by_attribute;
 mod change;
 mod erased;
 mod estimate;
+mod facets;
 mod former;
 mod in_groups;
+mod kept;
 mod keys;
 mod list;
 mod missing;
@@ -29,9 +31,9 @@ use std::sync::Arc;
 use super::{Transaction, imports};
 use crate::value::unreadable;
 use crate::{
-    Access, ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, KeyCounts,
-    MissingVariables, Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace,
-    TagSelect, TagSet, TagsByAttribute, ValueCounts,
+    Access, ChangedTag, Conflict, Estimate, FormVariables, ImportRow, Imported, MissingVariables,
+    Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagPlace, TagSelect, TagSet,
+    TagsByAttribute,
 };
 use domain::audit::Note;
 use domain::id::{ExperienceId, TagId};
@@ -39,6 +41,7 @@ use domain::revision::Precondition;
 use domain::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
 pub(super) use change::all as change_all;
+pub(crate) use kept::KeptCounts;
 pub(crate) use named::{IS_ONLY_SPELLING, named};
 pub(crate) use ranking::{Ranking, Taps};
 pub(super) use save::{Taken, check_experience, insert, insert_rows, owners, update_row};
@@ -188,42 +191,6 @@ impl Access {
         }
         self.read_snapshot("tag_ids", select, |db, select| {
             Box::pin(list::ids(db, select))
-        })
-        .await
-    }
-
-    /// The most frequent values of an attribute in the tags that match `filter`, at most `limit`.
-    /// With `estimate`, counting ends after [`COUNTING`](crate::COUNTING), and the tags that it had
-    /// no time for are estimated.
-    pub async fn attribute_values(
-        &self,
-        filter: TagFilter,
-        key: PropertyKey,
-        limit: usize,
-        estimate: bool,
-    ) -> Result<ValueCounts, StorageError> {
-        self.settle_for(&filter).await;
-        let arguments = (filter, key, limit, estimate);
-        self.read_snapshot("attribute_values", arguments, |db, arguments| {
-            let (filter, key, limit, estimate) = arguments;
-            Box::pin(values::counts(db, filter, key, *limit, *estimate))
-        })
-        .await
-    }
-
-    /// The most frequent keys of attributes in the tags that match `filter`, at most `limit`; with
-    /// `estimate` as [`Self::attribute_values`].
-    pub async fn attribute_keys(
-        &self,
-        filter: TagFilter,
-        limit: usize,
-        estimate: bool,
-    ) -> Result<KeyCounts, StorageError> {
-        self.settle_for(&filter).await;
-        let arguments = (filter, limit, estimate);
-        self.read_snapshot("attribute_keys", arguments, |db, arguments| {
-            let (filter, limit, estimate) = arguments;
-            Box::pin(keys::counts(db, filter, *limit, *estimate))
         })
         .await
     }

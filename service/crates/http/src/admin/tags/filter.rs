@@ -26,7 +26,7 @@ pub(crate) struct Filter {
     /// inlay. Case and accents make no difference. Any part of a text is found, of a long value in its
     /// first 200 characters. A code such as `SN-2026-0815` is also found without its separators. Of a
     /// UID any four or more digits in a row are found, with or without colons, dashes or spaces, eight
-    /// or more in either order of bytes.
+    /// or more in either order of bytes. Four or five digits from 0 to 9 are only found at its end.
     #[param(max_length = 200)]
     #[schema(max_length = 200)]
     pub(super) q: Option<String>,

@@ -72,7 +72,8 @@ pub(crate) struct CountedKeys {
 /// Count the keys of attributes
 ///
 /// Counts the tags that match the filter and have a value for the key, of their own or of a group
-/// above them.
+/// above them. Counts of more than 8,192 tags without a filter may lack changes of the last 30
+/// seconds.
 #[utoipa::path(
     get, path = "/tags/attributes", tag = "tags", params(CountingKeys, Filter, AttributeParams),
     responses((status = OK, body = CountedKeys), Invalid, Common)

@@ -75,7 +75,8 @@ pub(crate) struct CountedValues {
 /// Count the values of an attribute
 ///
 /// Counts the tags that match the filter. Tags without the attribute are not counted. There are no
-/// further pages: tags with a rare value are found by a filter.
+/// further pages: tags with a rare value are found by a filter. Counts of more than 8,192 tags
+/// without a filter may lack changes of the last 30 seconds.
 #[utoipa::path(
     get, path = "/tags/values", tag = "tags", params(Counting, Filter, AttributeParams),
     responses((status = OK, body = CountedValues), Invalid, Common)

@@ -17,6 +17,11 @@ const DIGITS: usize = 4;
 /// further chips by chance.
 const REVERSED_DIGITS: usize = 8;
 
+/// Fewest digits that are looked for in any place of a UID if none of them is a letter. Fewer are
+/// more often a year or another number, which hundreds of a million UIDs have by chance. They are
+/// looked for at the end of a UID, which people read from a label.
+const NUMBER_DIGITS: usize = 6;
+
 /// Adds inlays to SQLite's index; a condition follows.
 pub(crate) const INDEX_INLAYS: &str =
     "INSERT INTO inlays_search (rowid, uid) SELECT id, lower(hex(uid)) FROM inlays";
@@ -32,7 +37,11 @@ pub(super) async fn index(tx: &mut dyn Transaction, new: &[InlayId]) -> Result<(
 
 /// Digits that are in a UID: one or the other of these, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::shared) struct UidPart(Vec<String>);
+pub(in crate::shared) struct UidPart {
+    digits: Vec<String>,
+    /// Whether they must be the last ones.
+    at_end: bool,
+}
 
 impl UidPart {
     /// The part of a UID that a folded word of a search may be; `None` if it is none.
@@ -42,14 +51,21 @@ impl UidPart {
         if !is_part || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
+        let is_number = digits == word && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let at_end = is_number && digits.len() < NUMBER_DIGITS;
         let bytes = digits.as_bytes().rchunks(2);
         let reversed: String = bytes.flatten().copied().map(char::from).collect();
         let is_read_backwards = digits.len() >= REVERSED_DIGITS && digits.len().is_multiple_of(2);
-        let mut parts = vec![digits];
-        if is_read_backwards && !parts.contains(&reversed) {
-            parts.push(reversed);
+        let mut digits = vec![digits];
+        if is_read_backwards && !digits.contains(&reversed) {
+            digits.push(reversed);
         }
-        Some(Self(parts))
+        Some(Self { digits, at_end })
+    }
+
+    /// The whole UIDs that it may be; `None` if it is a part of them.
+    fn whole(&self) -> Option<Vec<Uid>> {
+        self.digits.iter().map(|uid| uid.parse().ok()).collect()
     }
 
     /// The condition that the UID of an inlay `i` has the part. `bind` adds a value to the statement
@@ -57,11 +73,31 @@ impl UidPart {
     pub(in crate::shared) fn is_in_uid(
         &self,
         dialect: Dialect,
-        mut bind: impl FnMut(String) -> String,
+        mut bind: impl FnMut(Value<'static>) -> String,
     ) -> String {
-        let parts = self.0.iter().map(|part| match dialect {
-            Dialect::Sqlite => format!("instr(lower(hex(i.uid)), {}) > 0", bind(part.clone())),
-            Dialect::Postgres => format!("encode(i.uid, 'hex') LIKE {}", bind(containing(part))),
+        if let Some(uids) = self.whole() {
+            let uids: Vec<_> = uids.into_iter().map(|uid| bind(uid.into())).collect();
+            return format!("i.uid IN ({})", uids.join(", "));
+        }
+        let parts = self.digits.iter().map(|part| match (dialect, self.at_end) {
+            (Dialect::Sqlite, false) => {
+                format!(
+                    "instr(lower(hex(i.uid)), {}) > 0",
+                    bind(part.clone().into())
+                )
+            }
+            (Dialect::Sqlite, true) => {
+                let end = bind(format!("%{part}").into());
+                format!("lower(hex(i.uid)) LIKE {end}")
+            }
+            (Dialect::Postgres, at_end) => {
+                let pattern = if at_end {
+                    format!("%{part}")
+                } else {
+                    containing(part)
+                };
+                format!("encode(i.uid, 'hex') LIKE {}", bind(pattern.into()))
+            }
         });
         format!("({})", parts.collect::<Vec<_>>().join(" OR "))
     }
@@ -78,7 +114,7 @@ impl UidPart {
             values.push(value);
             format!("?{}", values.len())
         };
-        let is_in_uid = self.is_in_uid(dialect, |text| bind(text.into()));
+        let is_in_uid = self.is_in_uid(dialect, &mut bind);
         let from = match (dialect, self.pieces()) {
             (Dialect::Sqlite, Some(pieces)) => {
                 let pieces = bind(pieces.into());
@@ -109,10 +145,13 @@ impl UidPart {
         Ok(Some(tags))
     }
 
-    /// The query for SQLite's index.
+    /// The query for SQLite's index; `None` for whole UIDs, which another index has.
     fn pieces(&self) -> Option<String> {
-        let parts = self.0.iter().map(String::as_str);
-        search::pieces(&[parts.collect()])
+        if self.whole().is_some() {
+            return None;
+        }
+        let parts = self.digits.iter().map(String::as_str);
+        search::pieces(&[parts.collect()], search::of_uid)
     }
 }
 
@@ -136,9 +175,40 @@ mod tests {
             ("12344312", vec!["12344312", "12433412"]),
             ("12343412", vec!["12343412"]),
         ] {
-            let expected = parts.iter().map(|part| (*part).to_owned()).collect();
-            let expected = (!parts.is_empty()).then_some(UidPart(expected));
+            let digits: Vec<_> = parts.iter().map(|part| (*part).to_owned()).collect();
+            let at_end = false;
+            let expected = (!parts.is_empty()).then_some(UidPart { digits, at_end });
             assert_eq!(UidPart::of(word), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn four_or_five_digits_without_letters_are_the_end_of_a_uid() {
+        for (word, at_end) in [
+            ("2021", true),
+            ("20210", true),
+            ("202104", false),
+            ("20e1", false),
+            // It is written as a UID.
+            ("20:21", false),
+        ] {
+            let part = UidPart::of(word).unwrap();
+            assert_eq!(part.at_end, at_end, "{word}");
+            let condition = part.is_in_uid(Dialect::Sqlite, |_| "?1".to_owned());
+            assert_eq!(condition.contains("LIKE"), at_end, "{condition}");
+        }
+    }
+
+    #[test]
+    fn a_whole_uid_is_looked_up_in_the_index_of_uids() {
+        let part = UidPart::of("04:de:5f:1e:ac:c0:40").unwrap();
+        let mut values = Vec::new();
+        let condition = part.is_in_uid(Dialect::Sqlite, |value| {
+            values.push(value);
+            format!("?{}", values.len())
+        });
+        assert_eq!(condition, "i.uid IN (?1, ?2)");
+        assert_eq!(part.pieces(), None);
+        assert!(UidPart::of("04de5f1eacc04").unwrap().pieces().is_some());
     }
 }

@@ -57,8 +57,13 @@ async fn within(
 
 /// How many ranges all tags have.
 pub(super) async fn ranges(db: &mut dyn Query) -> Result<u64, StorageError> {
+    Ok(newest(db).await?.div_ceil(RANGE))
+}
+
+/// The id of the newest tag, 0 if there is none.
+pub(super) async fn newest(db: &mut dyn Query) -> Result<u64, StorageError> {
     let newest = "SELECT coalesce(max(id), 0) FROM tags";
-    Ok(db.count(newest, &[]).await?.div_ceil(RANGE))
+    db.count(newest, &[]).await
 }
 
 /// Every number below `end`, in the order of its reversed bits.

@@ -45,15 +45,15 @@ async fn add(
     given: &GivenKeys,
 ) -> Result<(), StorageError> {
     // Own keys are only counted by group where groups give some.
-    let group = if given.is_empty() {
-        "CAST(NULL AS bigint)"
+    let (group, by) = if given.is_empty() {
+        ("CAST(NULL AS bigint)", "p.key")
     } else {
-        "matching.group_id"
+        ("matching.group_id", "of_group, p.key")
     };
     let properties = select.with_properties();
     let sql = format!(
         "SELECT {group} AS of_group, p.key, count(*) FROM {properties} AND p.class = 'attribute'
-         GROUP BY of_group, p.key"
+         GROUP BY {by}"
     );
     let mut own = HashMap::<GroupId, HashMap<PropertyKey, u64>>::new();
     for mut row in db.query_once(&sql, &select.values).await? {

@@ -66,7 +66,7 @@ async fn write(
     Ok(Put::New)
 }
 
-/// Attributes are searched: renews the searchable text of a tag with a changed one.
+/// Attributes are searched and counted: renews the searchable text of a tag with a changed one.
 async fn renew(
     tx: &mut dyn Transaction,
     tag: TagId,
@@ -74,6 +74,8 @@ async fn renew(
 ) -> Result<(), StorageError> {
     if class == PropertyClass::Attribute {
         search::renew(tx, &[tag]).await?;
+        // Counts of attributes are kept.
+        tx.changes(None);
     }
     Ok(())
 }

@@ -295,7 +295,7 @@ pub(in crate::shared) async fn insert_rows(
         columns.push(("simulated", simulated.into()));
         columns.push(("created_at", now.clone()));
         columns.push(("updated_at", now.clone()));
-        columns.push((search::FOLDED, search::folded(tag).into()));
+        columns.push((search::FOLDED, search::folded(tag, &[]).into()));
         let (name, row): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         names = name;
         rows.push(row);
@@ -337,13 +337,12 @@ pub(in crate::shared) async fn update_row(
         values.push(value);
         sets = format!("{sets}, {name} = ?{}", values.len());
     }
-    let text = search::folded(after);
     // A changed slug is in the text, and so the former slugs are written with it.
-    let is_found_otherwise = text != search::folded(before);
+    let is_found_otherwise = search::folded(after, &[]) != search::folded(before, &[]);
     if is_found_otherwise {
-        values.push(text.into());
-        let text = search::with_former_slugs(&format!("?{}", values.len()));
-        sets = format!("{sets}, {} = {text}", search::FOLDED);
+        let former = search::former_slugs(tx, id).await?;
+        values.push(search::folded(after, &former).into());
+        sets = format!("{sets}, {} = ?{}", search::FOLDED, values.len());
     }
     let sql = format!("UPDATE tags SET {sets} WHERE id = ?1");
     tx.execute(&sql, &values).await?;

@@ -6,12 +6,12 @@
 
 use super::whole;
 use crate::StorageError;
-use crate::search::{fold, with_codes};
+use crate::search::{fold, with_codes, with_runs};
 use crate::shared::dialect::Dialect;
-use crate::shared::{self, Transaction};
+use crate::shared::{self, Query, Transaction};
 use crate::value::{Value, values};
 use domain::id::TagId;
-use domain::tag::TagFields;
+use domain::tag::{Slug, TagFields};
 
 /// The column with the searchable text.
 pub(super) const FOLDED: &str = "folded";
@@ -23,17 +23,18 @@ pub(super) const BETWEEN: char = '\u{1f}';
 /// a whole value can have 4 KiB, and a tag 256 of them.
 pub(super) const VALUE_SEARCHED: usize = 200;
 
-/// The searchable text of a tag, without its former slugs.
-pub(super) fn folded(tag: &TagFields) -> String {
+/// The searchable text of a tag with these former slugs.
+pub(super) fn folded(tag: &TagFields, former: &[Slug]) -> String {
     let named: [&str; 3] = [&tag.name, tag.slug.as_str(), &tag.title];
     let values = tag.attributes.0.values().map(|value| searched(value));
-    let parts = with_codes(named.into_iter().map(fold).chain(values).collect());
+    let mut parts = with_codes(named.into_iter().map(fold).chain(values).collect());
+    parts.extend(former.iter().map(|slug| slug.as_str().to_ascii_lowercase()));
     let mut text = String::from(BETWEEN);
     for part in &parts {
         text += part;
         text.push(BETWEEN);
     }
-    text
+    with_runs(text, BETWEEN)
 }
 
 /// The searchable part of an attribute's value.
@@ -41,13 +42,19 @@ pub(super) fn searched(value: &str) -> String {
     fold(value).chars().take(VALUE_SEARCHED).collect()
 }
 
-/// The SQL of a searchable text: `texts` is the SQL of [`folded`]. Former slugs come last.
-pub(super) fn with_former_slugs(texts: &str) -> String {
-    format!(
-        "CAST({texts} AS TEXT) || coalesce((
-             SELECT string_agg(lower(f.slug) || '{BETWEEN}', '' ORDER BY f.replaced_at, f.slug)
-             FROM former_slugs f WHERE f.tag_id = tags.id), '')"
-    )
+/// The former slugs of a tag, the latest first, as [`Tag::former_slugs`] has them.
+///
+/// [`Tag::former_slugs`]: domain::tag::Tag::former_slugs
+pub(super) async fn former_slugs(
+    db: &mut dyn Query,
+    tag: TagId,
+) -> Result<Vec<Slug>, StorageError> {
+    let sql =
+        "SELECT slug FROM former_slugs WHERE tag_id = ?1 ORDER BY replaced_at DESC, slug DESC";
+    let found = db.query(sql, &values![tag]).await?.into_iter();
+    found
+        .map(|mut row| row.text("slug", |slug| Slug::parse(slug).ok()))
+        .collect()
 }
 
 /// Computes the searchable texts of tags whose attributes or former slugs changed.
@@ -57,13 +64,13 @@ pub(super) async fn renew(tx: &mut dyn Transaction, ids: &[TagId]) -> Result<(),
     for many in shared::pieces(tags.len()) {
         let (mut values, mut texts) = (Vec::with_capacity(2 * many), String::new());
         for (tag, _) in rest.by_ref().take(many) {
-            values.extend(values![tag.id, folded(&tag.fields)]);
+            values.extend(values![tag.id, folded(&tag.fields, &tag.former_slugs)]);
             let text = values.len();
             texts = format!("{texts} WHEN ?{} THEN ?{text}", text - 1);
         }
-        let text = with_former_slugs(&format!("CASE id{texts} END"));
         let ids: Vec<_> = (0..many).map(|tag| format!("?{}", 2 * tag + 1)).collect();
         let ids = ids.join(", ");
+        let text = format!("CAST(CASE id{texts} END AS TEXT)");
         let sql = format!("UPDATE tags SET {FOLDED} = {text} WHERE id IN ({ids})");
         tx.execute(&sql, &values).await?;
     }
@@ -89,7 +96,7 @@ pub(in crate::shared) async fn index(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::tag::{Properties, PropertyKey, Slug};
+    use domain::tag::{Properties, PropertyKey};
 
     #[test]
     fn each_part_stands_between_separators_and_of_a_value_the_beginning() {
@@ -102,8 +109,12 @@ mod tests {
             ..TagFields::named("Château".to_owned())
         };
         let value = "e".repeat(VALUE_SEARCHED);
-        let expected = format!("\u{1f}chateau\u{1f}k3v9qa\u{1f}\u{1f}{value}\u{1f}m\u{1f}");
-        assert_eq!(folded(&tag), expected);
+        let own = format!("\u{1f}chateau\u{1f}k3v9qa\u{1f}\u{1f}{value}\u{1f}m\u{1f}");
+        let runs = "\u{1e}e\u{4}\u{1e}e\u{5}\u{1e}e\u{6}\u{1e}e\u{7}\u{1e}e\u{8}\u{1e}";
+        assert_eq!(folded(&tag, &[]), format!("{own}{runs}\u{1f}"));
+        let former = ["Old-2", "old-1"].map(|slug| Slug::parse(slug).unwrap());
+        let expected = format!("{own}old-2\u{1f}old-1\u{1f}{runs}\u{1f}");
+        assert_eq!(folded(&tag, &former), expected);
     }
 
     #[test]
@@ -113,6 +124,10 @@ mod tests {
             ..TagFields::named("Cru SN-0815".to_owned())
         };
         let expected = "\u{1f}cru sn-0815\u{1f}sn-0815\u{1f}\u{1f}sn0815\u{1f}";
-        assert_eq!(folded(&tag), expected, "once, behind the parts as they are");
+        assert_eq!(
+            folded(&tag, &[]),
+            expected,
+            "once, behind the parts as they are"
+        );
     }
 }

@@ -7,7 +7,7 @@
 
 use super::source::Source;
 use super::wanted::{Attribute, Elsewhere, Others, Wanted, Word};
-use crate::search::containing;
+use crate::search::{containing, runs_of};
 use crate::shared::callers;
 use crate::shared::groups::{below, is_in, leads, leads_to};
 use crate::value::Value;
@@ -140,8 +140,7 @@ impl Select {
     /// Restricts the selection to tags in which `word` is found.
     fn find(&mut self, word: &Word) {
         let in_text = if self.source.is_postgres() {
-            let pattern = self.bind(containing(&word.text));
-            format!("t.folded LIKE {pattern} ESCAPE '\\'")
+            self.text_has(&word.text)
         } else {
             let text = self.bind(word.text.clone());
             format!("instr(t.folded, {text}) > 0")
@@ -160,7 +159,7 @@ impl Select {
             }
             Elsewhere::Uids(part) => {
                 let dialect = self.source.dialect();
-                let is_in_uid = part.is_in_uid(dialect, |text| self.bind(text));
+                let is_in_uid = part.is_in_uid(dialect, |value| self.bind(value));
                 format!(
                     "({in_text} OR EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id
                       AND i.deleted_at IS NULL AND {is_in_uid}))"
@@ -168,6 +167,21 @@ impl Select {
             }
         };
         self.conditions.push(condition);
+    }
+
+    /// PostgreSQL: the condition that the text of a tag has a part, by the indexes of its pieces.
+    fn text_has(&mut self, part: &str) -> String {
+        let pattern = self.bind(containing(part));
+        let mut condition = format!("t.folded LIKE {pattern} ESCAPE '\\'");
+        if let Some(runs) = runs_of(part) {
+            let runs = self.bind(runs);
+            condition = format!(
+                "({condition} AND strpos(t.folded, chr(30)) > 0
+                  AND string_to_array(substr(t.folded, strpos(t.folded, chr(30))), chr(30))
+                      @> string_to_array({runs}, chr(30)))"
+            );
+        }
+        condition
     }
 
     /// Restricts the selection to tags with one of the values of an attribute.
@@ -184,10 +198,7 @@ impl Select {
             // Values have no index of their own: it would make each update of a variable write to
             // all indexes of its row. The text of the tag has one.
             let texts = attribute.texts.iter();
-            let texts = texts.map(|text| {
-                let pattern = self.bind(containing(text));
-                format!("t.folded LIKE {pattern} ESCAPE '\\'")
-            });
+            let texts = texts.map(|text| self.text_has(text));
             let texts = texts.collect::<Vec<_>>().join(" OR ");
             condition = format!("({texts}) AND {condition}");
         }

@@ -122,7 +122,8 @@ impl Wanted {
         let words = words.map(|word| vec![word.text.as_str()]);
         let attributes = self.attributes.iter().filter(|one| attribute(one));
         let values = attributes.map(|one| one.texts.iter().map(String::as_str).collect());
-        search::pieces(&words.chain(values).collect::<Vec<_>>())
+        let all: Vec<_> = words.chain(values).collect();
+        search::pieces(&all, search::of_text)
     }
 
     /// All tags that words and attributes find without the texts of the tags; `None` if they are
