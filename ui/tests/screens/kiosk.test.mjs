@@ -17,7 +17,7 @@ const example =
 const view = (changes = {}) => ({ ...atRest, ...changes });
 const shows = (page, changes) => page.evaluate((now) => globalThis.host.show(now), view(changes));
 /** A visit whose page is shown. */
-const open = { seconds_left: 60, verified: true, is_open: true };
+const open = { number: 1, seconds_left: 60, verified: true, is_open: true };
 const waiting = async (page, { ui }) => {
   await kioskHost(page);
   await page.goto(`${ui.url}kiosk.html`);
@@ -50,6 +50,7 @@ group("Kiosk", {
     "without a code": example("plain", "Place your tag here"),
     "no reader": example("no-reader", "The reader is not available."),
     "no service": example("no-service", "One moment, please."),
+    "a start that waits": example("waits", "For staff: Port 8787 is used"),
     "a notice": example("notice", "The tag could not be read."),
     "a tag is read": example("waiting", "Reading your tag"),
     "a genuine tag": example("genuine", "Your tag is genuine."),
@@ -190,8 +191,10 @@ group("Kiosk", {
       await page.getByRole("heading", { name: "Reading your tag" }).waitFor();
       await shows(page, { has_tag: true, tags: 1, visit: { ...open, is_open: false } });
       await page.getByRole("heading", { name: "Your tag is genuine." }).waitFor();
-      await shows(page, { has_tag: true, tags: 1, visit: open });
-      await page.getByRole("button", { name: "Done" }).waitFor();
+      await shows(page, { has_tag: true, tags: 1, visit: { ...open, number: 7 } });
+      await page.getByRole("button", { name: "Done" }).click();
+      // It ends this visit: the next one may have begun in the meantime.
+      assert.deepEqual(await page.evaluate(() => globalThis.host.done), [7]);
       await shows(page, { has_tag: true, tags: 1 });
       await page.getByRole("heading", { name: "Thank you for your visit." }).waitFor();
       await page.getByText("Take your tag with you.").waitFor();
@@ -383,13 +386,35 @@ group("Kiosk", {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
       await page.getByText("Place your tag here").waitFor();
-      const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false };
+      const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false, passes: false };
       await shows(page, { has_reader: false, problem });
       await page.getByRole("alert").getByText("Restore a backup.").waitFor();
       assert.equal(await page.getByRole("button").count(), 0);
       await shows(page, { has_reader: false, problem: { ...problem, can_close: true } });
       await page.getByRole("button", { name: "Close Tapdesk" }).click();
       assert.equal(await page.evaluate(() => globalThis.host.closed), true);
+    },
+    "a start that fails asks visitors to wait in their language, and names the reason for staff": async (page, world) => {
+      await waiting(page, world);
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      const problem = { title: "Port 8787 is used by another program.", text: "Close it.", can_close: false, passes: true };
+      await shows(page, { has_reader: false, has_service: false, problem });
+      await page.getByRole("heading", { name: "Einen Moment bitte." }).waitFor();
+      await page.getByText("For staff: Port 8787 is used by another program. Close it. Tapdesk tries again by itself.").waitFor();
+      // A page that is open does not need the service, so it stays.
+      await shows(page, { has_service: false, problem: { ...problem, passes: false }, tags: 1, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 1 });
+      await page.getByRole("heading", { name: "Danke für Ihren Besuch." }).waitFor();
+      assert.equal(await page.getByText("For staff").count(), 0);
+    },
+    "starts for every user of the computer only if it may": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      const start = page.getByRole("switch", { name: "Start the kiosk when I log in to this computer" });
+      await start.waitFor();
+      await page.getByText("It applies only to you").waitFor();
     },
     "the hosts of the owner's experiences are added at once": async (page) => {
       await kioskHost(page);
