@@ -146,11 +146,15 @@ export const atRest = {
   asked: 0,
   problem: null,
 };
-export const kioskHost = (page, view = {}) => desktopHost(page, { answers: kiosk, view: { ...atRest, ...view } });
+/** `settings` are what the owner's sheet finds instead. */
+export const kioskHost = (page, view = {}, settings = {}) =>
+  desktopHost(page, {
+    answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, ...settings } },
+    view: { ...atRest, ...view },
+  });
 
 /** The same on a system that has no kiosk. */
-export const noKioskHost = (page, why_not) =>
-  desktopHost(page, { answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, why_not } } });
+export const noKioskHost = (page, why_not) => kioskHost(page, {}, { why_not });
 
 /**
  * Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. `lan` are the

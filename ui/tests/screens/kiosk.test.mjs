@@ -112,7 +112,8 @@ group("Kiosk", {
         for (const name of ["waiting", "genuine", "not-verified", "goodbye", "no-service"]) {
           await page.goto(`${ui.url}kiosk.html?example=${name}`);
           const place = await page.locator(".drawing").boundingBox();
-          places.push(JSON.stringify(place));
+          const letters = await page.locator("h1").evaluate((one) => getComputedStyle(one).fontSize);
+          places.push(JSON.stringify({ place, letters }));
         }
         assert.equal(new Set(places).size, 1, places.join(" "));
       }
@@ -150,6 +151,26 @@ group("Kiosk", {
         }
         // The message is for this visitor, so it stays larger than the owner's text.
         assert.ok(parts[4].size >= 36, `${parts[4].size} on ${display}`);
+      }
+    },
+    "shows all of a message in every language on both displays": async (page, { ui }) => {
+      for (const size of [
+        { width: 1920, height: 1080 },
+        { width: 1080, height: 1920 },
+      ]) {
+        await page.setViewportSize(size);
+        for (const name of languages) {
+          await page.goto(`${ui.url}kiosk.html?example=notice`);
+          await page.getByRole("button", { expanded: false }).click();
+          await page.getByRole("group").getByRole("button", { name, exact: true }).click();
+          const outside = await page.locator("main [role=status]").evaluate((message) => {
+            const words = document.createRange();
+            words.selectNodeContents(message);
+            const [inner, outer] = [words.getBoundingClientRect(), message.getBoundingClientRect()];
+            return inner.height === 0 || inner.top < outer.top || inner.bottom > outer.bottom || outer.bottom > innerHeight;
+          });
+          assert.equal(outside, false, `${name} on ${size.width}x${size.height}`);
+        }
       }
     },
     "closes its languages when a visitor touches elsewhere": async (page, { ui }) => {
@@ -409,12 +430,16 @@ group("Kiosk", {
       await page.getByRole("heading", { name: "Danke für Ihren Besuch." }).waitFor();
       assert.equal(await page.getByText("For staff").count(), 0);
     },
-    "starts for every user of the computer only if it may": async (page) => {
+    "says whether it starts with everyone's session or with the owner's only": async (page) => {
+      const start = (who) => page.getByRole("switch", { name: `Start the kiosk when ${who} in to this computer` });
       await kioskHost(page);
       await page.show("settings/kiosk");
-      const start = page.getByRole("switch", { name: "Start the kiosk when I log in to this computer" });
-      await start.waitFor();
+      await start("I log").waitFor();
       await page.getByText("It applies only to you").waitFor();
+      await kioskHost(page, {}, { autostart_for_all: true });
+      await page.show("settings/kiosk");
+      await start("anyone logs").waitFor();
+      await page.getByText("It applies to every user").waitFor();
     },
     "the hosts of the owner's experiences are added at once": async (page) => {
       await kioskHost(page);
