@@ -37,7 +37,7 @@ use tokio::sync::{mpsc, watch};
 use self::heartbeat::Heartbeat;
 #[cfg(target_os = "linux")]
 use self::linux as system;
-pub(crate) use self::problem::Problem;
+use self::problem::Problem;
 #[cfg(not(target_os = "linux"))]
 use self::unsupported as system;
 use crate::folders::Folders;

@@ -75,6 +75,8 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
     },
   },
   notice: { attract, view: { ...view, notice: "unread" } },
+  // The longest message, and as many languages as there are beside each other.
+  message: { attract: { ...attract, languages: ["en", "de", "fr", "pl"] }, view: { ...view, notice: "copied" } },
   visit: { attract, view: { ...view, visit } },
   "no-pin": {
     attract,

@@ -153,21 +153,21 @@ group("Kiosk", {
         assert.ok(parts[4].size >= 36, `${parts[4].size} on ${display}`);
       }
     },
-    "shows all of a message in every language on both displays": async (page, { ui }) => {
+    "shows all of a long message on both displays": async (page, { ui }) => {
       for (const size of [
         { width: 1920, height: 1080 },
         { width: 1080, height: 1920 },
       ]) {
         await page.setViewportSize(size);
-        for (const name of languages) {
-          await page.goto(`${ui.url}kiosk.html?example=notice`);
-          await page.getByRole("button", { expanded: false }).click();
+        for (const name of ["English", "Deutsch", "Français", "Polski"]) {
+          await page.goto(`${ui.url}kiosk.html?example=message`);
           await page.getByRole("group").getByRole("button", { name, exact: true }).click();
           const outside = await page.locator("main [role=status]").evaluate((message) => {
             const words = document.createRange();
             words.selectNodeContents(message);
             const [inner, outer] = [words.getBoundingClientRect(), message.getBoundingClientRect()];
-            return inner.height === 0 || inner.top < outer.top || inner.bottom > outer.bottom || outer.bottom > innerHeight;
+            const room = parseFloat(getComputedStyle(message).paddingTop) - 1;
+            return inner.height === 0 || inner.top < outer.top + room || inner.bottom > outer.bottom - room || outer.bottom > innerHeight;
           });
           assert.equal(outside, false, `${name} on ${size.width}x${size.height}`);
         }
