@@ -19,16 +19,17 @@ const GROWTH: u64 = 48 * 1024;
 
 /// The most that a visitor waits after the program was killed. systemd takes two seconds of the ten
 /// that an exhibit has. A debug build beside other tests gets more.
-const RESTART: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(8));
+const RESTART: (Duration, Duration) = (Duration::from_mins(1), Duration::from_secs(8));
 
 /// The number of visits, of readers that are pulled out, and of kills. A soak has a day's 3,000
-/// visits; `TAPDESK_TEST_VISITS` names another number, and the others keep their share.
+/// visits; `TAPDESK_TEST_VISITS` names another number. The others keep their share, and are two or
+/// more.
 fn day() -> (u32, u32, u32) {
     let visits = std::env::var("TAPDESK_TEST_VISITS").ok();
     let visits: Option<u32> = visits.and_then(|visits| visits.parse().ok());
     visits.map_or_else(
         || length((12, 2, 1), (3_000, 50, 20)),
-        |visits| (visits, (visits / 60).max(1), (visits / 150).max(1)),
+        |visits| (visits, (visits / 60).max(2), (visits / 150).max(2)),
     )
 }
 
