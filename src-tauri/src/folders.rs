@@ -71,6 +71,11 @@ impl Folders {
         self.beside_database(&format!("{name}.secret"))
     }
 
+    /// Whether all users of this machine share the kiosk.
+    pub fn is_kiosk_of_machine(&self) -> bool {
+        self.kiosk == Path::new(KIOSK_OF_MACHINE)
+    }
+
     fn beside_database(&self, name: &str) -> PathBuf {
         self.database.parent().unwrap_or(Path::new("")).join(name)
     }
@@ -87,7 +92,7 @@ fn kiosk_folder(of_machine: &Path, own: PathBuf) -> PathBuf {
 
 /// Whether this user can create a file in a folder. Permissions are not enough to know that: the
 /// disk can be read-only.
-fn is_writable(folder: &Path) -> bool {
+pub(crate) fn is_writable(folder: &Path) -> bool {
     let probe = folder.join(format!(".{}.probe", std::process::id()));
     let created = fs::write(&probe, "").is_ok();
     // The file may not exist, and nobody reads it.
@@ -114,5 +119,6 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folders = Folders::around(&home.path().join("tapdesk.db")).unwrap();
         assert_eq!(folders.kiosk, home.path().join("kiosk"));
+        assert!(!folders.is_kiosk_of_machine());
     }
 }

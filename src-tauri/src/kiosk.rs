@@ -14,12 +14,14 @@
 
 mod allowed_hosts;
 pub(crate) mod commands;
+pub(crate) mod exhibit;
 mod fonts;
 mod heartbeat;
 #[cfg(target_os = "linux")]
 mod linux;
 pub(crate) mod pictures;
 mod pin;
+mod problem;
 mod tally;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
@@ -27,7 +29,6 @@ mod visits;
 mod window;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 use tauri::{AppHandle, Manager as _};
@@ -36,13 +37,13 @@ use tokio::sync::{mpsc, watch};
 use self::heartbeat::Heartbeat;
 #[cfg(target_os = "linux")]
 use self::linux as system;
+use self::problem::Problem;
 #[cfg(not(target_os = "linux"))]
 use self::unsupported as system;
 use crate::folders::Folders;
 use crate::kiosk_settings::LeavesTo;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
-use crate::state::{ProblemKind, Ready, StartProblem};
 use crate::tray;
 use crate::window as owner;
 
@@ -77,26 +78,16 @@ pub(crate) struct View {
     pub tags: u64,
     /// Rises each time the owner asks for the PIN during a visit.
     pub asked: u64,
-    /// The reason why the kiosk cannot run; `None` if it can.
+    /// The reason why the kiosk cannot run now; `None` if it can.
     pub problem: Option<Problem>,
-}
-
-/// A reason why the kiosk cannot start, as its screen shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Problem {
-    /// A sentence that names the missing thing.
-    pub title: String,
-    /// The steps that the owner can take.
-    pub text: String,
-    /// Whether a button may close the program, because no PIN is set that could.
-    pub can_close: bool,
 }
 
 /// A visit in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Visit {
+    /// Its number since the kiosk was shown. The page names it when it ends a visit.
+    pub number: u64,
     /// Seconds until it ends without input.
     pub seconds_left: u16,
     /// The verdict that the tap gets; `None` if the service does not judge the tag.
@@ -126,6 +117,16 @@ pub(crate) enum Notice {
     Broke,
 }
 
+/// An event, and the web view that reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// The visit whose page reports it. A visit ignores the late reports of the one before. `None`
+    /// for the attract page, which outlives all visits.
+    pub visit: Option<u64>,
+    /// The event itself.
+    pub event: Event,
+}
+
 /// Something that happens during a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -153,6 +154,8 @@ pub(crate) struct Kiosk {
     tally: Mutex<tally::Tally>,
     tries: Mutex<pin::Tries>,
     running: Mutex<Option<Running>>,
+    /// The start that is tried again and again, on an exhibit's computer.
+    starting: Mutex<Option<tauri::async_runtime::JoinHandle<()>>>,
     /// The language of the visitor, as the attract page says it.
     language: Mutex<Option<String>>,
     heartbeat: Mutex<Heartbeat>,
@@ -163,7 +166,7 @@ pub(crate) struct Kiosk {
 
 /// A kiosk that is shown.
 struct Running {
-    events: mpsc::UnboundedSender<Event>,
+    events: mpsc::UnboundedSender<Report>,
     attending: tauri::async_runtime::JoinHandle<()>,
     /// Keeps the screen on until it is dropped. Nobody awaits it, because a bus that does not
     /// answer must not delay visitors.
@@ -180,6 +183,7 @@ impl Kiosk {
             tally: Mutex::new(tally::Tally::load(&folders.kiosk)),
             tries: Mutex::new(pin::Tries::load(&folders.kiosk)),
             running: Mutex::default(),
+            starting: Mutex::default(),
             language: Mutex::default(),
             heartbeat: Mutex::default(),
             is_exhibit,
@@ -192,15 +196,21 @@ impl Kiosk {
         lock(&self.running).is_some()
     }
 
-    fn tell(&self, event: Event) {
+    fn tell(&self, report: Report) {
         if let Some(running) = &*lock(&self.running) {
             // A kiosk that is being closed has no more visits, so nobody receives this.
-            let _ = running.events.send(event);
+            let _ = running.events.send(report);
         }
     }
 
-    /// Ends the visits, and returns when nothing of them changes the state any more.
+    /// Ends the start and the visits, and returns when nothing of them changes the state any more.
     async fn stop(&self) {
+        let starting = lock(&self.starting).take();
+        if let Some(starting) = starting {
+            starting.abort();
+            // It ends because it was aborted, which is an error.
+            let _ = starting.await;
+        }
         let running = lock(&self.running).take();
         if let Some(mut running) = running {
             running.attending.abort();
@@ -232,78 +242,24 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
         return Ok(());
     }
     if let Some(why) = WHY_NOT {
-        return Err(Problem {
-            title: why.to_owned(),
-            text: "Close Tapdesk, and start it without --kiosk.".to_owned(),
-            can_close: true,
-        });
+        return Err(Problem::closing(
+            why,
+            "Close Tapdesk, and start it without --kiosk.",
+        ));
     }
     let shell = Arc::clone(&app.state::<Arc<Shell>>());
     let settings = shell.kiosk();
     if settings.pin.is_none() {
-        return Err(Problem {
-            title: "This kiosk has no PIN yet.".to_owned(),
-            text: "The kiosk does not start without a PIN, which is the only way to leave it. \
-                   Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk."
-                .to_owned(),
-            can_close: true,
-        });
+        return Err(Problem::closing(
+            "This kiosk has no PIN yet.",
+            "The kiosk does not start without a PIN, which is the only way to leave it. \
+             Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk.",
+        ));
     }
-    let ready = ready(&shell).await.map_err(|problem| Problem {
-        title: problem.title,
-        text: problem.text,
-        can_close: false,
-    })?;
-    system::show(app, &kiosk, &settings, &ready).map_err(|text| Problem {
-        title: "The kiosk cannot start.".to_owned(),
-        text,
-        can_close: false,
-    })
-}
-
-/// How often a start is tried again, and the pause before.
-const RETRIES: u32 = 2;
-const RETRY_PAUSE: Duration = Duration::from_secs(3);
-
-/// The service once it runs. A start is tried again if something else was in its way: after a crash,
-/// the system may need a moment to end the former process.
-async fn ready(shell: &Shell) -> Result<Ready, StartProblem> {
-    let mut retries = 0;
-    loop {
-        match shell.ready().await {
-            Err(problem) if retries < RETRIES && is_passing(problem.kind) => {
-                retries += 1;
-                tracing::warn!("the service does not start: {}", problem.title);
-                tokio::time::sleep(RETRY_PAUSE).await;
-                shell.start().await;
-            }
-            done => return done,
-        }
-    }
-}
-
-/// Whether a problem can pass without anyone's help.
-fn is_passing(kind: ProblemKind) -> bool {
-    match kind {
-        ProblemKind::PortInUse | ProblemKind::DatabaseInUse => true,
-        ProblemKind::Damaged
-        | ProblemKind::Newer
-        | ProblemKind::Foreign
-        | ProblemKind::Keys
-        | ProblemKind::Other => false,
-    }
-}
-
-/// Shows on the kiosk's screen why the kiosk cannot run.
-pub(crate) fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
-    let shell = app.state::<Arc<Shell>>();
-    app.state::<SharedKiosk>()
-        .view
-        .send_modify(|view| view.problem = Some(why));
-    if app.get_webview_window(window::LABEL).is_none() {
-        window::open(app, &shell.kiosk().chosen)?;
-    }
-    tray::hide(app);
+    let ready = shell.ready().await.map_err(Problem::from)?;
+    system::show(app, &kiosk, &settings, &ready)
+        .map_err(|why| Problem::passing("The kiosk cannot start.", why))?;
+    kiosk.view.send_modify(|view| view.problem = None);
     Ok(())
 }
 

@@ -83,7 +83,8 @@ pub struct Chosen {
     pub sound: bool,
     /// Whether the screen flashes when a tag is read.
     pub light: bool,
-    /// Whether the kiosk starts with the person's session.
+    /// Whether the kiosk starts with the person's session. The session's own entry decides, because
+    /// the settings can be those of several users.
     pub autostart: bool,
 }
 

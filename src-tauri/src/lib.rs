@@ -52,7 +52,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Parser as _;
 use tapdesk_service::clock::SystemClock;
 use tauri::{App, AppHandle, Builder};
@@ -98,6 +98,12 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
     let kiosk = Arc::new(Kiosk::new(&folders, arguments.kiosk));
     let shell = Arc::new(Shell::new(folders, keychain, arguments.listen));
     if !session::has_display() {
+        // It would run unseen for ever. A process that ends is started again, and finds a display
+        // that came later.
+        ensure!(
+            !arguments.kiosk,
+            "There is no display here, so the kiosk cannot be shown."
+        );
         return Ok(runtime.block_on(headless::run(&shell)));
     }
     tauri::async_runtime::set(runtime.handle().clone());
@@ -227,20 +233,11 @@ fn build(
 /// Shows the owner's window, or the kiosk if it was asked for. A kiosk that cannot start says so:
 /// the owner's window never opens on an exhibit's screen.
 fn show(app: &AppHandle, as_kiosk: bool) -> tauri::Result<()> {
-    if !as_kiosk {
-        return kiosk::show_owner(app);
+    if as_kiosk {
+        kiosk::exhibit::begin(app);
+        return Ok(());
     }
-    let app = app.clone();
-    tauri::async_runtime::spawn(async move {
-        if let Err(why) = kiosk::start(&app).await {
-            tracing::error!("the kiosk does not start: {}", why.text);
-            if let Err(error) = kiosk::explain(&app, why) {
-                tracing::error!("the window cannot be opened: {error}");
-                app.exit(1);
-            }
-        }
-    });
-    Ok(())
+    kiosk::show_owner(app)
 }
 
 /// Closes the window when the system asks the process to end. The service is stopped after that.

@@ -87,6 +87,15 @@ fn a_display_that_cannot_be_reached_is_none() {
 }
 
 #[test]
+fn a_kiosk_without_a_display_ends_so_that_it_can_be_started_again() {
+    let home = home();
+    let ended = program(home.path()).arg("--kiosk").output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.contains("no display"), "{said}");
+}
+
+#[test]
 fn what_keeps_it_from_starting_is_one_sentence() {
     let home = home();
     let mut owner = program(home.path()).spawn().unwrap();

@@ -16,9 +16,9 @@ use tauri::ipc::{Channel, InvokeBody};
 use tauri::{AppHandle, State};
 
 use super::fonts::{self, MissingFont};
-use super::system::autostart;
+use super::system::autostart::Autostart;
 use super::tally::Day;
-use super::{Event, SharedKiosk, View, WHY_NOT, lock, pictures, window};
+use super::{Event, Report, SharedKiosk, View, WHY_NOT, lock, pictures, window};
 use crate::kiosk_settings::language::is_language;
 use crate::kiosk_settings::{Chosen, KioskSettings, PinHash};
 use crate::refused_form::RefusedForm;
@@ -78,6 +78,8 @@ pub(crate) struct Overview {
     missing_fonts: Vec<MissingFont>,
     /// The folder that contains all of this.
     folder: String,
+    /// Whether autostart applies to every user of this computer, and not only to this one.
+    autostart_for_all: bool,
     /// The reason why this system has no kiosk; `None` if it has one.
     why_not: Option<&'static str>,
 }
@@ -131,10 +133,14 @@ pub(crate) fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>)
     });
 }
 
-/// Ends the visit, because the visitor is done.
+/// Ends a visit, because the visitor is done. The next visit, which may have begun in the meantime,
+/// continues.
 #[tauri::command]
-pub(crate) fn kiosk_done(kiosk: State<'_, SharedKiosk>) {
-    kiosk.tell(Event::Done);
+pub(crate) fn kiosk_done(kiosk: State<'_, SharedKiosk>, visit: u64) {
+    kiosk.tell(Report {
+        visit: Some(visit),
+        event: Event::Done,
+    });
 }
 
 /// Stores the language of the visitor, in which the next page opens.
@@ -194,8 +200,11 @@ pub(crate) async fn kiosk_settings(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
 ) -> Result<Overview, ()> {
-    let settings = shell.kiosk();
+    let mut settings = shell.kiosk();
     let folder = &kiosk.folders.kiosk;
+    let autostart = autostart_of(&kiosk);
+    // Another user of the machine can share the settings, but not this user's session.
+    settings.chosen.autostart = autostart.is_set();
     let picture = |name: &String| Picture {
         url: pictures::address(folder, name),
         name: name.clone(),
@@ -217,19 +226,28 @@ pub(crate) async fn kiosk_settings(
         chosen: settings.chosen,
         displays: window::displays(&app),
         today,
+        autostart_for_all: autostart.is_for_all(),
         why_not: WHY_NOT,
     })
+}
+
+/// The entry that starts this kiosk with a session.
+fn autostart_of(kiosk: &SharedKiosk) -> Autostart {
+    Autostart::of(kiosk.folders.is_kiosk_of_machine())
 }
 
 /// Stores the owner's choices, and returns them as stored.
 #[tauri::command]
 pub(crate) async fn kiosk_choose(
     shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
     chosen: Chosen,
 ) -> Result<Chosen, RefusedForm> {
     let chosen = chosen.checked()?;
-    if chosen.autostart != shell.kiosk().chosen.autostart {
-        autostart::set(chosen.autostart).map_err(|why| FieldError::of("autostart", why))?;
+    let autostart = autostart_of(&kiosk);
+    if chosen.autostart != autostart.is_set() {
+        let set = autostart.set(chosen.autostart);
+        set.map_err(|why| FieldError::of("autostart", why))?;
     }
     shell.choose_kiosk(|kiosk| kiosk.chosen = chosen.clone())?;
     Ok(chosen)
@@ -255,9 +273,14 @@ pub(crate) async fn kiosk_add_picture(
     let bytes = raw(&request)?;
     let count = shell.kiosk().pictures.len();
     let name = pictures::add(&kiosk.folders.kiosk, bytes, count, &OsEntropy)?;
-    let stored = shell.choose_kiosk(|kiosk| kiosk.pictures.push(name.clone()));
+    let mut listed = Ok(());
+    let stored = shell.choose_kiosk(|kiosk| {
+        listed = pictures::list(&mut kiosk.pictures, name.clone());
+    });
     // A file that no settings name would stay for ever.
-    stored.inspect_err(|_| pictures::remove(&kiosk.folders.kiosk, &name))
+    stored
+        .and(listed)
+        .inspect_err(|_| pictures::remove(&kiosk.folders.kiosk, &name))
 }
 
 /// Removes a picture of the attract page.

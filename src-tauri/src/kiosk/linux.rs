@@ -50,6 +50,7 @@ pub(super) fn show(
         has_keyboard: settings.chosen.keyboard,
         colour: settings.chosen.colour.clone(),
         failed_seconds: 0,
+        begun: 0,
     };
     window::open(app, &settings.chosen)
         .and_then(|window| screen::set_up(&window, events.clone()))

@@ -53,9 +53,8 @@ pub(super) fn add(
     count: usize,
     entropy: &impl Entropy,
 ) -> Result<String, String> {
-    if count >= MOST {
-        return Err(format!("The welcome page shows at most {MOST} pictures."));
-    }
+    // Here only so that a file that is one too many is not stored first. The list itself decides.
+    has_room(count)?;
     if let Some(ending) = video_ending(bytes) {
         if bytes.len() > LARGEST_VIDEO {
             return Err("A video has at most 64 MiB.".to_owned());
@@ -63,6 +62,22 @@ pub(super) fn add(
         return store(folder, bytes, ending, entropy);
     }
     add_logo(folder, bytes, entropy)
+}
+
+/// Lists a stored picture after the others. An `Err` is a sentence for people. Two that are added at
+/// the same time are listed one after the other, so the second one finds the list full.
+pub(super) fn list(pictures: &mut Vec<String>, name: String) -> Result<(), String> {
+    has_room(pictures.len())?;
+    pictures.push(name);
+    Ok(())
+}
+
+fn has_room(count: usize) -> Result<(), String> {
+    if count < MOST {
+        Ok(())
+    } else {
+        Err(format!("The welcome page shows at most {MOST} pictures."))
+    }
 }
 
 /// Stores a copy of a picture, and returns its name. An `Err` is a sentence for people.
@@ -230,6 +245,19 @@ mod tests {
             fs::write(home.path().join("x.db"), "x").unwrap();
             assert_eq!(load(home.path(), name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn two_pictures_at_once_do_not_exceed_the_limit() {
+        let home = tempfile::tempdir().unwrap();
+        let mut listed: Vec<String> = (1..MOST).map(|number| format!("{number}.png")).collect();
+        // Both are stored before one of them is listed.
+        let names = [0; 2].map(|_| add(home.path(), &gif(1, 1), listed.len(), &OsEntropy).unwrap());
+        let [first, second] = names;
+        assert_eq!(list(&mut listed, first), Ok(()));
+        let refused = list(&mut listed, second).unwrap_err();
+        assert!(refused.contains("at most 20 pictures"), "{refused}");
+        assert_eq!(listed.len(), MOST);
     }
 
     #[test]

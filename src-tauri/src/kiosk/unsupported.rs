@@ -16,11 +16,34 @@ pub(super) fn show(
     refuse()
 }
 
-/// Starting the kiosk with the person's session.
+/// Starting the kiosk with a session.
 pub(super) mod autostart {
-    /// Always fails: this system has no kiosk.
-    pub(in crate::kiosk) fn set(_: bool) -> Result<(), String> {
-        super::refuse()
+    /// An entry that never exists.
+    pub(in crate::kiosk) struct Autostart;
+
+    impl Autostart {
+        /// No entry: this system has no kiosk.
+        pub(in crate::kiosk) fn of(_: bool) -> Self {
+            Self
+        }
+
+        /// Always false.
+        #[expect(clippy::unused_self, reason = "the same function as on Linux")]
+        pub(in crate::kiosk) fn is_set(&self) -> bool {
+            false
+        }
+
+        /// Always false.
+        #[expect(clippy::unused_self, reason = "the same function as on Linux")]
+        pub(in crate::kiosk) fn is_for_all(&self) -> bool {
+            false
+        }
+
+        /// Always fails: this system has no kiosk.
+        #[expect(clippy::unused_self, reason = "the same function as on Linux")]
+        pub(in crate::kiosk) fn set(&self, _: bool) -> Result<(), String> {
+            super::refuse()
+        }
     }
 }
 

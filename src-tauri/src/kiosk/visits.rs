@@ -15,7 +15,7 @@ use url::Url;
 
 use super::allowed_hosts::AllowedHosts;
 use super::tally::Day;
-use super::{Event, Kiosk, Notice, Visit, lock};
+use super::{Event, Kiosk, Notice, Problem, Report, Visit, lock};
 use crate::reader::board::{OnReader, Table};
 use crate::reader::copy_check::{Chip, Refusal, refuse_copy};
 use crate::reader::inlay::Reading;
@@ -28,6 +28,8 @@ const RESTART_SECONDS: u32 = 5;
 
 /// The page with which a visit begins, and its look.
 pub(super) struct FirstPage {
+    /// The number of the visit, which the page's reports carry.
+    pub visit: u64,
     /// The URL of the page.
     pub url: Url,
     /// The hosts and paths that the visitor may see.
@@ -77,6 +79,8 @@ pub(super) struct Visits<D> {
     pub colour: Option<String>,
     /// For how many seconds the service has failed.
     pub failed_seconds: u32,
+    /// The number of visits since the kiosk was shown.
+    pub begun: u64,
 }
 
 impl<D: Display> Visits<D> {
@@ -84,7 +88,7 @@ impl<D: Display> Visits<D> {
     pub(super) async fn run(
         mut self,
         mut tables: Option<mpsc::UnboundedReceiver<Table>>,
-        mut events: mpsc::UnboundedReceiver<Event>,
+        mut reports: mpsc::UnboundedReceiver<Report>,
     ) {
         let mut seconds = interval(Duration::from_secs(1));
         seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -109,14 +113,14 @@ impl<D: Display> Visits<D> {
                         self.placed(read).await;
                     }
                 }
-                Some(event) = events.recv() => self.happened(event),
+                Some(report) = reports.recv() => self.happened(report),
                 _ = seconds.tick() => self.second_passed(),
                 else => return,
             }
         }
     }
 
-    async fn placed(&self, read: Result<&Reading, Notice>) {
+    async fn placed(&mut self, read: Result<&Reading, Notice>) {
         self.kiosk.view.send_modify(|view| view.is_reading = true);
         let page = match read {
             Ok(reading) => timeout(CHECK_TIME, self.page_of(reading))
@@ -126,9 +130,11 @@ impl<D: Display> Visits<D> {
         };
         let (visit, notice) = match page {
             Ok((url, verified)) => {
+                self.begun += 1;
                 self.display.begin(self.first_page(url));
                 lock(&self.kiosk.tally).visited(SystemClock::start().now());
                 let visit = Visit {
+                    number: self.begun,
                     seconds_left: self.idle_seconds.min(OPENING_SECONDS),
                     verified,
                     is_open: false,
@@ -151,6 +157,7 @@ impl<D: Display> Visits<D> {
 
     fn first_page(&self, url: Url) -> FirstPage {
         FirstPage {
+            visit: self.begun,
             url,
             allowed_hosts: self.allowed_hosts.clone(),
             language: lock(&self.kiosk.language).clone(),
@@ -190,9 +197,14 @@ impl<D: Display> Visits<D> {
         self.group_id.is_none_or(|group| groups.contains(&group))
     }
 
-    fn happened(&self, event: Event) {
-        let visiting = self.kiosk.view.borrow().visit.is_some();
-        match event {
+    fn happened(&self, report: Report) {
+        let current = self.kiosk.view.borrow().visit.map(|visit| visit.number);
+        if report.visit.is_some() && report.visit != current {
+            tracing::debug!("a page reports after its visit: {:?}", report.event);
+            return;
+        }
+        let visiting = current.is_some();
+        match report.event {
             Event::Input => self.kiosk.view.send_modify(|view| {
                 // Until the page opens, there is nothing that the visitor could use.
                 if let Some(visit) = view.visit.as_mut().filter(|visit| visit.is_open) {
@@ -247,8 +259,14 @@ impl<D: Display> Visits<D> {
     fn follow_service(&mut self) {
         let state = self.shell.state();
         let has_service = matches!(state, ShellState::Ready(_));
+        let problem = match &state {
+            ShellState::Failed { problem } => Some(Problem::from(problem.clone())),
+            ShellState::Ready(_) | ShellState::Starting | ShellState::Rotating { .. } => None,
+        };
         self.kiosk.view.send_if_modified(|view| {
-            std::mem::replace(&mut view.has_service, has_service) != has_service
+            let is_news = (view.has_service, &view.problem) != (has_service, &problem);
+            (view.has_service, view.problem) = (has_service, problem);
+            is_news
         });
         match state {
             ShellState::Ready(ready) => {

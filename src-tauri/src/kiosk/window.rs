@@ -25,8 +25,12 @@ pub(super) fn displays(app: &AppHandle) -> Vec<String> {
     named.collect()
 }
 
-/// Opens the window, full screen on the chosen display.
+/// Opens the window, full screen on the chosen display. It is already open if it said why the kiosk
+/// did not start.
 pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
+    if let Some(window) = app.get_webview_window(LABEL) {
+        return Ok(window);
+    }
     let names = displays(app);
     let number = chosen
         .display

@@ -1,13 +1,14 @@
 //! Starts without an exhibit, and actions that only the owner can do.
 
 use std::fs;
+use std::net::TcpListener;
 
 use fantoccini::Locator;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tapdesk_tests::eventually;
 
-use super::{Hall, PIN, invoke};
+use super::{ATTRACT, Hall, PIN, invoke};
 use crate::window::{Desk, Window};
 
 #[tokio::test]
@@ -58,6 +59,34 @@ async fn a_kiosk_whose_service_cannot_start_shows_no_administration() {
         (hall.desk.hands().titled("Tapdesk") == 1).then_some(())
     })
     .await;
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_kiosk_whose_port_is_used_asks_visitors_to_wait_and_starts_by_itself() {
+    let (hall, card) = Hall::set_up(60).await;
+    // The chip of the exhibit leads to this port, so the service takes no other one.
+    let other = TcpListener::bind(hall.service.trim_start_matches("http://")).unwrap();
+    let window = hall.desk.open_with(&["--kiosk"]).await;
+    window
+        .see("//h1[normalize-space()='One moment, please.']")
+        .await;
+    // The reason is there for staff.
+    window
+        .see("//main//*[contains(., 'is used by another program')]")
+        .await;
+    hall.leave_picture(&window, "kiosk-waits").await;
+    assert_eq!(
+        hall.desk.close("Tapdesk"),
+        0,
+        "the owner's window is not there"
+    );
+    drop(other);
+    window.see(ATTRACT).await;
+    assert_eq!(hall.desk.hands().windows().len(), 1, "the same window");
+    let laid = hall.desk.readers().lay_down(card);
+    hall.exhibit.next_visit().await;
+    laid.take_away();
     window.quit().await;
 }
 

@@ -25,8 +25,8 @@ export function onView(heard: (view: View) => void): void {
   void invoke("kiosk_watch", { channel });
 }
 
-/** Ends the visit. */
-export const done = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_done"));
+/** Ends the visit of this number, and no other one. */
+export const done = (visit: number): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_done", { visit }));
 
 /** Ends the program, if the kiosk could not start and has no PIN. */
 export const close = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_close"));

@@ -24,7 +24,7 @@ const logo = svg(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 48" width="120" height="48"><g fill="none" stroke="#fff" stroke-width="4"><circle cx="24" cy="24" r="20"/><path d="M24 12v24M14 20l10-8 10 8M60 10v28h20M92 10v28M92 24h20M112 10v28"/></g></svg>',
 );
 const view = atRest;
-const opening = { seconds_left: 60, verified: null, is_open: false };
+const opening = { number: 1, seconds_left: 60, verified: null, is_open: false };
 const visit = { ...opening, seconds_left: 9, is_open: true };
 const own = { ...attract, name: "Winery Lindenhof", colour: "#5c1030", languages: ["en", "de", "fr"] };
 
@@ -61,7 +61,22 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
   lift: { attract: own, view: { ...view, has_tag: true }, moment: { goodbye: false, left: true } },
   "no-reader": { attract, view: { ...view, has_reader: false } },
   "no-service": { attract: own, view: { ...view, has_service: false } },
+  waits: {
+    attract: own,
+    view: {
+      ...view,
+      has_service: false,
+      problem: {
+        title: "Port 8787 is used by another program.",
+        text: "1 chip leads to port 8787. Close the other program and try again.",
+        can_close: false,
+        passes: true,
+      },
+    },
+  },
   notice: { attract, view: { ...view, notice: "unread" } },
+  // The longest message, and as many languages as there are beside each other.
+  message: { attract: { ...attract, languages: ["en", "de", "fr", "pl"] }, view: { ...view, notice: "copied" } },
   visit: { attract, view: { ...view, visit } },
   "no-pin": {
     attract,
@@ -71,6 +86,7 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
         title: "This kiosk has no PIN yet.",
         text: "The kiosk does not start without a PIN, which is the only way to leave it. Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk.",
         can_close: true,
+        passes: false,
       },
     },
   },

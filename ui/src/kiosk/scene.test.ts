@@ -3,7 +3,7 @@ import { atRest, sceneOf, textsOf } from "./scene";
 import { languages } from "./words";
 
 const view = atRest;
-const visit = { seconds_left: 60, verified: null, is_open: false };
+const visit = { number: 1, seconds_left: 60, verified: null, is_open: false };
 const now = { goodbye: false, left: false };
 
 describe("The scene of the kiosk", () => {

@@ -15,7 +15,7 @@ languages: Array<string>, sound: boolean, light: boolean, };
 export type Notice = "unread" | "blank" | "copied" | "other_host" | "other_group" | "failed" | "broke";
 
 /**
- * A reason why the kiosk cannot start, as its screen shows it.
+ * A reason why the kiosk does not run, as its screen shows it.
  */
 export type Problem = {
 /**
@@ -29,7 +29,12 @@ text: string,
 /**
  * Whether a button may close the program, because no PIN is set that could.
  */
-can_close: boolean, };
+can_close: boolean,
+/**
+ * Whether it can pass without anyone's help. Visitors are asked to wait then, and the reason is
+ * small, for staff.
+ */
+passes: boolean, };
 
 /**
  * The result of entering a PIN.
@@ -77,7 +82,7 @@ tags: number,
  */
 asked: number,
 /**
- * The reason why the kiosk cannot run; `None` if it can.
+ * The reason why the kiosk cannot run now; `None` if it can.
  */
 problem: Problem | null, };
 
@@ -85,6 +90,10 @@ problem: Problem | null, };
  * A visit in progress.
  */
 export type Visit = {
+/**
+ * Its number since the kiosk was shown. The page names it when it ends a visit.
+ */
+number: number,
 /**
  * Seconds until it ends without input.
  */

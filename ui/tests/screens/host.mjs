@@ -30,6 +30,7 @@ const kiosk = {
     last_visit_at: "2026-11-02T09:00:00Z",
     missing_fonts: [{ language: "ja", package: "fonts-noto-cjk" }],
     folder: "/var/lib/tapdesk-kiosk",
+    autostart_for_all: false,
     displays: ["HDMI-1 (1920 × 1080)"],
     today: { visits: 41, done: 30, other_host: 2, other_group: 0, copied: 0, unread: 3, failed: 0 },
     why_not: null,
@@ -46,6 +47,7 @@ export const desktopHost = (page, given) =>
     const callbacks = [];
     const host = {
       tried: [],
+      done: [],
       beats: 0,
       spoken: [],
       chosen: [],
@@ -78,7 +80,7 @@ export const desktopHost = (page, given) =>
       database: "",
       releases: { source: null, looked_at: null, found: null, problem: null },
     };
-    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port, quiet, chosen, language } = {}) {
+    async function invoke(command, { channel, pin, url, target, discard, allowed, percent, port, quiet, chosen, language, visit } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
       let told = 0;
@@ -103,6 +105,7 @@ export const desktopHost = (page, given) =>
       // The page's clock may stand.
       if (command === "send_tap") return { ...(await globalThis.sendTapInstead(url)), at: new Date().toISOString() };
       if (command === "kiosk_unlock") host.tried.push(pin);
+      if (command === "kiosk_done") host.done.push(visit);
       if (command === "kiosk_alive") host.beats += 1;
       if (command === "kiosk_language") host.spoken.push(language);
       if (command === "kiosk_choose") host.chosen.push(chosen);
@@ -143,11 +146,15 @@ export const atRest = {
   asked: 0,
   problem: null,
 };
-export const kioskHost = (page, view = {}) => desktopHost(page, { answers: kiosk, view: { ...atRest, ...view } });
+/** `settings` are what the owner's sheet finds instead. */
+export const kioskHost = (page, view = {}, settings = {}) =>
+  desktopHost(page, {
+    answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, ...settings } },
+    view: { ...atRest, ...view },
+  });
 
 /** The same on a system that has no kiosk. */
-export const noKioskHost = (page, why_not) =>
-  desktopHost(page, { answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, why_not } } });
+export const noKioskHost = (page, why_not) => kioskHost(page, {}, { why_not });
 
 /**
  * Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. `lan` are the

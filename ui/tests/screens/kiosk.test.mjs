@@ -17,7 +17,7 @@ const example =
 const view = (changes = {}) => ({ ...atRest, ...changes });
 const shows = (page, changes) => page.evaluate((now) => globalThis.host.show(now), view(changes));
 /** A visit whose page is shown. */
-const open = { seconds_left: 60, verified: true, is_open: true };
+const open = { number: 1, seconds_left: 60, verified: true, is_open: true };
 const waiting = async (page, { ui }) => {
   await kioskHost(page);
   await page.goto(`${ui.url}kiosk.html`);
@@ -50,6 +50,7 @@ group("Kiosk", {
     "without a code": example("plain", "Place your tag here"),
     "no reader": example("no-reader", "The reader is not available."),
     "no service": example("no-service", "One moment, please."),
+    "a start that waits": example("waits", "For staff: Port 8787 is used"),
     "a notice": example("notice", "The tag could not be read."),
     "a tag is read": example("waiting", "Reading your tag"),
     "a genuine tag": example("genuine", "Your tag is genuine."),
@@ -111,7 +112,8 @@ group("Kiosk", {
         for (const name of ["waiting", "genuine", "not-verified", "goodbye", "no-service"]) {
           await page.goto(`${ui.url}kiosk.html?example=${name}`);
           const place = await page.locator(".drawing").boundingBox();
-          places.push(JSON.stringify(place));
+          const letters = await page.locator("h1").evaluate((one) => getComputedStyle(one).fontSize);
+          places.push(JSON.stringify({ place, letters }));
         }
         assert.equal(new Set(places).size, 1, places.join(" "));
       }
@@ -149,6 +151,26 @@ group("Kiosk", {
         }
         // The message is for this visitor, so it stays larger than the owner's text.
         assert.ok(parts[4].size >= 36, `${parts[4].size} on ${display}`);
+      }
+    },
+    "shows all of a long message on both displays": async (page, { ui }) => {
+      for (const size of [
+        { width: 1920, height: 1080 },
+        { width: 1080, height: 1920 },
+      ]) {
+        await page.setViewportSize(size);
+        for (const name of ["English", "Deutsch", "Français", "Polski"]) {
+          await page.goto(`${ui.url}kiosk.html?example=message`);
+          await page.getByRole("group").getByRole("button", { name, exact: true }).click();
+          const outside = await page.locator("main [role=status]").evaluate((message) => {
+            const words = document.createRange();
+            words.selectNodeContents(message);
+            const [inner, outer] = [words.getBoundingClientRect(), message.getBoundingClientRect()];
+            const room = parseFloat(getComputedStyle(message).paddingTop) - 1;
+            return inner.height === 0 || inner.top < outer.top + room || inner.bottom > outer.bottom - room || outer.bottom > innerHeight;
+          });
+          assert.equal(outside, false, `${name} on ${size.width}x${size.height}`);
+        }
       }
     },
     "closes its languages when a visitor touches elsewhere": async (page, { ui }) => {
@@ -190,8 +212,10 @@ group("Kiosk", {
       await page.getByRole("heading", { name: "Reading your tag" }).waitFor();
       await shows(page, { has_tag: true, tags: 1, visit: { ...open, is_open: false } });
       await page.getByRole("heading", { name: "Your tag is genuine." }).waitFor();
-      await shows(page, { has_tag: true, tags: 1, visit: open });
-      await page.getByRole("button", { name: "Done" }).waitFor();
+      await shows(page, { has_tag: true, tags: 1, visit: { ...open, number: 7 } });
+      await page.getByRole("button", { name: "Done" }).click();
+      // It ends this visit: the next one may have begun in the meantime.
+      assert.deepEqual(await page.evaluate(() => globalThis.host.done), [7]);
       await shows(page, { has_tag: true, tags: 1 });
       await page.getByRole("heading", { name: "Thank you for your visit." }).waitFor();
       await page.getByText("Take your tag with you.").waitFor();
@@ -383,13 +407,39 @@ group("Kiosk", {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
       await page.getByText("Place your tag here").waitFor();
-      const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false };
+      const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false, passes: false };
       await shows(page, { has_reader: false, problem });
       await page.getByRole("alert").getByText("Restore a backup.").waitFor();
       assert.equal(await page.getByRole("button").count(), 0);
       await shows(page, { has_reader: false, problem: { ...problem, can_close: true } });
       await page.getByRole("button", { name: "Close Tapdesk" }).click();
       assert.equal(await page.evaluate(() => globalThis.host.closed), true);
+    },
+    "a start that fails asks visitors to wait in their language, and names the reason for staff": async (page, world) => {
+      await waiting(page, world);
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      const problem = { title: "Port 8787 is used by another program.", text: "Close it.", can_close: false, passes: true };
+      await shows(page, { has_reader: false, has_service: false, problem });
+      await page.getByRole("heading", { name: "Einen Moment bitte." }).waitFor();
+      await page.getByText("For staff: Port 8787 is used by another program. Close it. Tapdesk tries again by itself.").waitFor();
+      // A page that is open does not need the service, so it stays.
+      await shows(page, { has_service: false, problem: { ...problem, passes: false }, tags: 1, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 1 });
+      await page.getByRole("heading", { name: "Danke für Ihren Besuch." }).waitFor();
+      assert.equal(await page.getByText("For staff").count(), 0);
+    },
+    "says whether it starts with everyone's session or with the owner's only": async (page) => {
+      const start = (who) => page.getByRole("switch", { name: `Start the kiosk when ${who} in to this computer` });
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await start("I log").waitFor();
+      await page.getByText("It applies only to you").waitFor();
+      await kioskHost(page, {}, { autostart_for_all: true });
+      await page.show("settings/kiosk");
+      await start("anyone logs").waitFor();
+      await page.getByText("It applies to every user").waitFor();
     },
     "the hosts of the owner's experiences are added at once": async (page) => {
       await kioskHost(page);

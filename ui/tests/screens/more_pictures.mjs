@@ -87,7 +87,7 @@ const notifications =
 /** Each moment of the kiosk, on a wide and on a high display. */
 const moments = [
   ...["attract", "own", "bright", "logo", "picture", "waiting", "genuine", "not-verified", "read", "goodbye", "lift"],
-  ...["no-reader", "no-service", "notice", "visit", "pin"],
+  ...["no-reader", "no-service", "waits", "notice", "visit", "pin"],
 ];
 const displays = { wide: { width: 1920, height: 1080 }, high: { width: 1080, height: 1920 } };
 

@@ -24,9 +24,9 @@ use webkit2gtk::{
     WebViewExtManual as _,
 };
 
-use crate::kiosk::Event;
 use crate::kiosk::allowed_hosts::AllowedHosts;
 use crate::kiosk::visits::FirstPage;
+use crate::kiosk::{Event, Report};
 
 /// Height of the strip below a visitor's page, in logical pixels.
 const STRIP: i32 = 96;
@@ -42,14 +42,28 @@ const SHORTER_SIDE: f64 = 720.0;
 /// scripts cannot call it.
 const KEYBOARD: &str = include_str!("keyboard.js");
 
-type Events = mpsc::UnboundedSender<Event>;
+/// Reports the events of one web view.
+#[derive(Clone)]
+struct Events {
+    reports: mpsc::UnboundedSender<Report>,
+    /// The visit of the web view; `None` for the attract page.
+    visit: Option<u64>,
+}
+
+impl Events {
+    fn tell(&self, event: Event) {
+        let visit = self.visit;
+        // Without a receiver the kiosk is already closing.
+        let _ = self.reports.send(Report { visit, event });
+    }
+}
 
 /// Content of the kiosk's window: the attract page, and above it a visitor's page.
 pub(super) struct Stage {
     column: gtk::Box,
     attract: WebView,
     page: Option<WebView>,
-    events: Events,
+    reports: mpsc::UnboundedSender<Report>,
 }
 
 impl Stage {
@@ -57,15 +71,18 @@ impl Stage {
     pub(super) fn new(
         window: &WebviewWindow,
         attract: WebView,
-        events: Events,
+        reports: mpsc::UnboundedSender<Report>,
     ) -> tauri::Result<Self> {
+        let events = Events {
+            reports: reports.clone(),
+            visit: None,
+        };
         close(&attract, &events);
         attract.set_background_color(&ground(None));
-        let gone = events.clone();
         attract.connect_web_process_terminated(move |attract, _| {
             tracing::warn!("the welcome page crashed; it is loaded again");
             attract.reload();
-            tell(&gone, Event::AttractBroke);
+            events.tell(Event::AttractBroke);
         });
         if let Some(settings) = webkit2gtk::WebViewExt::settings(&attract) {
             // Its sounds follow a tag on the reader, not a click.
@@ -75,7 +92,7 @@ impl Stage {
             column: window.default_vbox()?,
             attract,
             page: None,
-            events,
+            reports,
         })
     }
 
@@ -117,23 +134,23 @@ impl Stage {
             settings.set_enable_back_forward_navigation_gestures(false);
             settings.set_enable_fullscreen(false);
         }
-        close(&page, &self.events);
-        lead(&page, first.allowed_hosts, &self.events);
+        let events = Events {
+            reports: self.reports.clone(),
+            visit: Some(first.visit),
+        };
+        close(&page, &events);
+        lead(&page, first.allowed_hosts, &events);
         // Not shown yet, it takes no room.
         self.column.pack_start(&page, true, true, 0);
-        self.reveal_when_loaded(&page);
+        self.reveal_when_loaded(&page, events);
         page.load_uri(first.url.as_str());
         self.page = Some(page);
     }
 
     /// Shows a page once it has content, and its verdict was there long enough.
-    fn reveal_when_loaded(&self, page: &WebView) {
+    fn reveal_when_loaded(&self, page: &WebView, events: Events) {
         let began = Stopwatch::start();
-        let (column, attract, events) = (
-            self.column.clone(),
-            self.attract.clone(),
-            self.events.clone(),
-        );
+        let (column, attract) = (self.column.clone(), self.attract.clone());
         page.connect_load_changed(move |page, event| {
             if event != LoadEvent::Committed || page.is_visible() {
                 return;
@@ -145,7 +162,7 @@ impl Stage {
                 // The visit may have ended in the meantime; then the page is in no window.
                 if page.parent().is_some() && !page.is_visible() {
                     reveal(&column, &attract, &page);
-                    tell(&events, Event::PageShown);
+                    events.tell(Event::PageShown);
                 }
             });
         });
@@ -192,11 +209,6 @@ fn ground(colour: Option<&str>) -> gtk::gdk::RGBA {
     parsed.unwrap_or(gtk::gdk::RGBA::BLACK)
 }
 
-fn tell(events: &Events, event: Event) {
-    // Without a receiver the kiosk is already closing.
-    let _ = events.send(event);
-}
-
 /// Disables everything that a page could open.
 fn close(page: &WebView, events: &Events) {
     page.connect_context_menu(|_, _, _, _| true);
@@ -237,7 +249,7 @@ fn lead(page: &WebView, allowed_hosts: AllowedHosts, events: &Events) {
                     decision.use_();
                 } else {
                     decision.ignore();
-                    tell(&refused, Event::LedToOtherHost);
+                    refused.tell(Event::LedToOtherHost);
                 }
             }
             // A link that asks for a new window opens in the same view.
@@ -246,7 +258,7 @@ fn lead(page: &WebView, allowed_hosts: AllowedHosts, events: &Events) {
                 if let Some(url) = target(decision).filter(|url| allowed_hosts.allows(url)) {
                     page.load_uri(url.as_str());
                 } else {
-                    tell(&refused, Event::LedToOtherHost);
+                    refused.tell(Event::LedToOtherHost);
                 }
             }
             _ => {
@@ -269,7 +281,7 @@ fn lead(page: &WebView, allowed_hosts: AllowedHosts, events: &Events) {
             && !error.matches(webkit2gtk::PolicyError::FrameLoadInterruptedByPolicyChange)
         {
             tracing::info!("the page of a visit does not open: {}", host(url));
-            tell(&failed, Event::PageFailed);
+            failed.tell(Event::PageFailed);
         }
         true
     });
@@ -279,13 +291,13 @@ fn lead(page: &WebView, allowed_hosts: AllowedHosts, events: &Events) {
             "the page of a visit has no valid certificate: {}",
             host(url)
         );
-        tell(&failed, Event::PageFailed);
+        failed.tell(Event::PageFailed);
         true
     });
     let broke = events.clone();
     page.connect_web_process_terminated(move |_, reason| {
         if reason != webkit2gtk::WebProcessTerminationReason::TerminatedByApi {
-            tell(&broke, Event::PageBroke);
+            broke.tell(Event::PageBroke);
         }
     });
 }
@@ -330,7 +342,7 @@ fn watch_input(page: &WebView, events: &Events) {
                 | EventType::TouchBegin
                 | EventType::TouchUpdate
         ) {
-            tell(&events, Event::Input);
+            events.tell(Event::Input);
         }
         glib::Propagation::Proceed
     });
@@ -353,7 +365,7 @@ impl Held {
         let (held, events) = (Rc::clone(self), events.clone());
         *timer = Some(glib::timeout_add_local_once(HELD_TIME, move || {
             held.0.take();
-            tell(&events, Event::OwnerAsks);
+            events.tell(Event::OwnerAsks);
         }));
     }
 

@@ -6,7 +6,7 @@ use tauri::{AppHandle, WebviewWindow};
 use tokio::sync::mpsc;
 
 use super::page::Stage;
-use crate::kiosk::Event;
+use crate::kiosk::Report;
 use crate::kiosk::visits::{Display, FirstPage};
 
 thread_local! {
@@ -44,10 +44,10 @@ impl Screen {
 /// Creates the stage in the kiosk's window.
 pub(super) fn set_up(
     window: &WebviewWindow,
-    events: mpsc::UnboundedSender<Event>,
+    reports: mpsc::UnboundedSender<Report>,
 ) -> tauri::Result<()> {
     let here = window.clone();
-    window.with_webview(move |view| match Stage::new(&here, view.inner(), events) {
+    window.with_webview(move |view| match Stage::new(&here, view.inner(), reports) {
         Ok(stage) => STAGE.set(Some(stage)),
         Err(error) => tracing::error!("the kiosk's window has no room for pages: {error}"),
     })

@@ -54,8 +54,15 @@ fn visits(display: Recorder) -> (Visits<Recorder>, tempfile::TempDir) {
         has_keyboard: true,
         colour: None,
         failed_seconds: 0,
+        begun: 0,
     };
     (visits, home)
+}
+
+/// Reports an event of the current visit's page.
+fn report(visits: &Visits<Recorder>, event: Event) {
+    let visit = visits.kiosk.view.borrow().visit.map(|visit| visit.number);
+    visits.happened(Report { visit, event });
 }
 
 fn reading() -> Reading {
@@ -113,14 +120,14 @@ async fn a_day_of_visits_leaves_nothing_behind() {
     let reading = reading();
     for number in 1..=3_000 {
         visits.placed(Ok(&reading)).await;
-        visits.happened(Event::PageShown);
+        report(&visits, Event::PageShown);
         let visit = visits.kiosk.view.borrow().visit;
         assert!(visit.is_some_and(|visit| visit.is_open), "visit {number}");
         assert_eq!(pages(), 1);
         match number % 150 {
-            0 => visits.happened(Event::PageFailed),
-            1 => visits.happened(Event::PageBroke),
-            2..=75 => visits.happened(Event::Done),
+            0 => report(&visits, Event::PageFailed),
+            1 => report(&visits, Event::PageBroke),
+            2..=75 => report(&visits, Event::Done),
             _ => {}
         }
         for _ in 0..12 {
@@ -142,12 +149,13 @@ async fn a_day_of_visits_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_page_that_the_service_does_not_judge_is_shown_without_a_verdict() {
-    let (visits, _home) = visits(Recorder::default());
+    let (mut visits, _home) = visits(Recorder::default());
     visits.placed(Ok(&reading())).await;
     let visit = visits.kiosk.view.borrow().visit;
     assert_eq!(
         visit,
         Some(Visit {
+            number: 1,
             seconds_left: 10,
             verified: None,
             is_open: false,
@@ -158,7 +166,7 @@ async fn a_page_that_the_service_does_not_judge_is_shown_without_a_verdict() {
 #[tokio::test]
 async fn a_visit_opens_in_the_language_that_the_visitor_chose() {
     let display = Recorder::default();
-    let (visits, _home) = visits(display.clone());
+    let (mut visits, _home) = visits(display.clone());
     let reading = reading();
     visits.placed(Ok(&reading)).await;
     *lock(&visits.kiosk.language) = Some("ja".to_owned());
@@ -176,7 +184,7 @@ async fn a_page_that_does_not_open_ends_its_visit_with_a_notice() {
     for _ in 1..OPENING_SECONDS {
         visits.second_passed();
         // The verdict leaves nothing to touch, so input does not prolong it.
-        visits.happened(Event::Input);
+        report(&visits, Event::Input);
     }
     assert!(visits.kiosk.view.borrow().visit.is_some());
     visits.second_passed();
@@ -193,7 +201,54 @@ async fn a_page_that_opens_late_gets_the_whole_time_of_a_visit() {
     for _ in 0..10 {
         visits.second_passed();
     }
-    visits.happened(Event::PageShown);
+    report(&visits, Event::PageShown);
     let visit = visits.kiosk.view.borrow().visit;
     assert_eq!(visit.map(|visit| visit.seconds_left), Some(60));
+}
+
+#[tokio::test]
+async fn a_late_report_of_a_visit_does_not_reach_the_next_one() {
+    let display = Recorder::default();
+    let (mut visits, _home) = visits(display.clone());
+    let reading = reading();
+    visits.placed(Ok(&reading)).await;
+    let before = visits.kiosk.view.borrow().visit.map(|visit| visit.number);
+    // The next visitor places a tag while the page before still loads, or its button is pressed.
+    visits.placed(Ok(&reading)).await;
+    let shown = visits.kiosk.view.borrow().clone();
+    assert_ne!(shown.visit.map(|visit| visit.number), before);
+    for event in [
+        Event::PageShown,
+        Event::Input,
+        Event::LedToOtherHost,
+        Event::Done,
+        Event::OwnerAsks,
+        Event::PageFailed,
+        Event::PageBroke,
+    ] {
+        let visit = before;
+        visits.happened(Report { visit, event });
+        assert_eq!(*visits.kiosk.view.borrow(), shown, "{event:?}");
+        assert_eq!(display.0.pages.load(Ordering::Relaxed), 1, "{event:?}");
+    }
+    // The attract page outlives all visits, so the Escape key works there in each of them.
+    visits.happened(Report {
+        visit: None,
+        event: Event::OwnerAsks,
+    });
+    assert_eq!(visits.kiosk.view.borrow().visit, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_fails_during_the_day_tells_staff_why() {
+    let (mut visits, home) = visits(Recorder::default());
+    std::fs::write(home.path().join("tapdesk.db"), "a letter to grandmother").unwrap();
+    visits.shell.start().await;
+    visits.second_passed();
+    let view = visits.kiosk.view.borrow().clone();
+    assert!(!view.has_service);
+    let problem = view.problem.unwrap();
+    assert_eq!(problem.title, "The file is not a Tapdesk database.");
+    // A file does not repair itself, so visitors are not asked to wait.
+    assert!(!problem.passes && !problem.can_close);
 }

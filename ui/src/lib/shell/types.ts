@@ -347,7 +347,8 @@ sound: boolean,
  */
 light: boolean,
 /**
- * Whether the kiosk starts with the person's session.
+ * Whether the kiosk starts with the person's session. The session's own entry decides, because
+ * the settings can be those of several users.
  */
 autostart: boolean, };
 
@@ -417,6 +418,10 @@ missing_fonts: Array<KioskMissingFont>,
  * The folder that contains all of this.
  */
 folder: string,
+/**
+ * Whether autostart applies to every user of this computer, and not only to this one.
+ */
+autostart_for_all: boolean,
 /**
  * The reason why this system has no kiosk; `None` if it has one.
  */
