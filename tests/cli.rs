@@ -11,6 +11,7 @@ mod import;
 mod listen;
 mod migrate_store;
 mod moving;
+mod one_server;
 mod otlp;
 mod owner;
 mod postgres;
