@@ -83,7 +83,8 @@ async fn each_command_names_a_file_that_is_no_database_for_it_and_the_way_out() 
         }
         names(&run_with(&database, &[NOWHERE], &["serve"]).await.refused());
         let other = super::launch();
-        let restore = ["restore", &*database.to_string_lossy()];
+        let path = database.to_string_lossy();
+        let restore = ["restore", path.as_ref()];
         names(&run_with(&other.database(), &[], &restore).await.refused());
         assert!(!other.database().exists());
     }
@@ -96,7 +97,8 @@ async fn a_folder_in_the_place_of_the_database_is_not_moved_aside() {
     let backup = made.database();
     let other = launch();
     fs::create_dir(other.database()).unwrap();
-    let restore = ["restore", &*backup.to_string_lossy(), "--replace"];
+    let path = backup.to_string_lossy();
+    let restore = ["restore", path.as_ref(), "--replace"];
     let said = run_with(&other.database(), &[], &restore).await.refused();
     assert!(said.contains("is a folder"), "{said}");
     assert!(other.database().is_dir());
