@@ -42,7 +42,7 @@ sbom:
 	.make/setup build
 	node .make/sbom.mjs
 
-# A Debian package of the desktop; about ten minutes.
+# Packages of the desktop in target/release/bundle, for Debian and Fedora; about ten minutes.
 deb:
 	.make/setup build desktop deb
 	.make/deb

@@ -7,6 +7,7 @@ mod demo;
 mod dev;
 mod export;
 mod headless;
+mod image;
 mod import;
 mod listen;
 mod migrate_store;
