@@ -29,6 +29,7 @@ lint:
 	.make/setup build desktop lint
 	cargo fmt --all -- --check
 	node .make/licences.mjs
+	.make/deny
 	cd ui && npm run check
 
 # The part that compiles everything once more.

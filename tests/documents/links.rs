@@ -84,6 +84,10 @@ fn every_path_of_the_repository_in_a_document_exists() {
                 seen += 1;
                 // Up to a pattern, or an anchor.
                 let kept = path.split(['*', '#']).next().unwrap_or(path);
+                // Made by a build of the screens.
+                if path == "ui/src/lib/api/schema.d.ts" {
+                    continue;
+                }
                 let exists = [Path::new(""), beside]
                     .iter()
                     .any(|place| root().join(place).join(kept).exists());

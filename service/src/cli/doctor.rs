@@ -2,6 +2,7 @@
 
 mod backups;
 mod certificates;
+mod disk;
 mod drill;
 
 use std::fmt::Display;
@@ -134,6 +135,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
             },
         ),
     ];
+    if let Database::Sqlite(path) = &database {
+        findings.push(("Disk", disk::check(path)));
+    }
     if options.restore_drill {
         findings.push(("Restore drill", drill::run(&database, options, now)?));
     }
