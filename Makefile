@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check lint clippy bench soak deb packages packages-test release reproduce sbom
+.PHONY: run test check lint clippy bench soak deb deb-test packages packages-test release reproduce sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -47,6 +47,11 @@ sbom:
 deb:
 	.make/setup build desktop deb
 	.make/deb
+
+# Installs what `make deb` made, in a Debian of its own; as root, three minutes.
+deb-test:
+	.make/setup build packages packages_test
+	.make/test-desktop
 
 # Packages of the service in target/packages, for Debian and Fedora, and without a system; twenty minutes.
 packages:
