@@ -5,7 +5,7 @@ import { Inlay } from "./inlay.mjs";
 
 const HOUR = 3_600_000;
 const things = ["Bottle", "Crate", "Bicycle", "Poster", "Jacket", "Watch", "Guitar", "Lamp"];
-const LONG = "Longcase clock from the third shelf of the second room behind the old bakery in Obere Hauptstraße, with its pendulum";
+const LONG = "A longcase clock from the third shelf of the second room behind the old bakery in Obere Hauptstraße, with its pendulum";
 
 /** Names as people give them, in other languages and scripts. */
 const names = {
