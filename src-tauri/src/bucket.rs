@@ -17,7 +17,7 @@ pub struct BucketForm {
     pub path: String,
     /// The URL of the server (`AWS_ENDPOINT_URL`).
     pub endpoint: String,
-    /// The region (`AWS_REGION`).
+    /// The region of the server (`AWS_REGION`).
     pub region: String,
     /// The name of the access key (`AWS_ACCESS_KEY_ID`).
     pub access_key: String,

@@ -63,7 +63,7 @@ use Finding::{Bad, Good, Warning};
 
 /// Whether the content of the database can be checked.
 enum Content {
-    /// It can be.
+    /// Each of its parts can be.
     Ready,
     /// There is no database yet.
     Absent,

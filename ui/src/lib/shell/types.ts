@@ -29,7 +29,7 @@ path: string,
  */
 endpoint: string,
 /**
- * The region (`AWS_REGION`).
+ * The region of the server (`AWS_REGION`).
  */
 region: string,
 /**
