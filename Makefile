@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check lint clippy bench soak deb packages packages-test release reproduce sbom
+.PHONY: run test check lint clippy bench soak deb deb-test packages packages-test release reproduce sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -29,6 +29,7 @@ lint:
 	.make/setup build desktop lint
 	cargo fmt --all -- --check
 	node .make/licences.mjs
+	.make/deny
 	cd ui && npm run check
 
 # The part that compiles everything once more.
@@ -42,10 +43,15 @@ sbom:
 	.make/setup build
 	node .make/sbom.mjs
 
-# A Debian package of the desktop; about ten minutes.
+# Packages of the desktop in target/release/bundle, for Debian and Fedora; about ten minutes.
 deb:
 	.make/setup build desktop deb
 	.make/deb
+
+# Installs what `make deb` made, in a Debian of its own; as root, three minutes.
+deb-test:
+	.make/setup build packages packages_test
+	.make/test-desktop
 
 # Packages of the service in target/packages, for Debian and Fedora, and without a system; twenty minutes.
 packages:

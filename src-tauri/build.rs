@@ -13,6 +13,8 @@ const COMMANDS: &[&str] = &[
     "restart_service",
     "start_afresh",
     "restore_backup",
+    "bucket_backups",
+    "restore_from_bucket",
     "rotate_key",
     "fix_port",
     "keep_port",

@@ -21,6 +21,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use crate::backend::Backend;
+use crate::bucket::{BucketBackup, BucketForm};
 use crate::download::{self, Download, DownloadOutcome, Downloads, Far, Received};
 use crate::events::{self, Subscriptions};
 use crate::files;
@@ -105,6 +106,25 @@ pub(crate) async fn restore_backup(
         Some(backup) => shell.restore(backup, passphrase).await.map(Some),
         None => Ok(None),
     }
+}
+
+/// The backups in a bucket, the newest first.
+#[tauri::command]
+pub(crate) async fn bucket_backups(bucket: BucketForm) -> Result<Vec<BucketBackup>, RefusedForm> {
+    Ok(bucket.list().await?)
+}
+
+/// Downloads and restores the backup of this name in a bucket. Returns its name.
+#[tauri::command]
+pub(crate) async fn restore_from_bucket(
+    shell: SharedShell<'_>,
+    bucket: BucketForm,
+    name: String,
+    passphrase: String,
+) -> Result<String, RefusedForm> {
+    let passphrase = Zeroizing::new(passphrase);
+    let restored = shell.restore_from_bucket(&bucket, &name, passphrase);
+    Ok(restored.await?)
 }
 
 /// Replaces the key that wraps secrets, and reports progress.

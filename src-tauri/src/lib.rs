@@ -14,6 +14,7 @@
 
 mod arguments;
 pub mod backend;
+pub mod bucket;
 pub mod carriers;
 mod commands;
 mod download;
@@ -179,6 +180,8 @@ fn build(
             commands::restart_service,
             commands::start_afresh,
             commands::restore_backup,
+            commands::bucket_backups,
+            commands::restore_from_bucket,
             commands::rotate_key,
             commands::fix_port,
             commands::keep_port,

@@ -7,6 +7,7 @@ use std::{env, fs};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
+use crate::bucket::{BucketBackup, BucketForm};
 use crate::download::{DownloadOutcome, Far};
 use crate::kiosk::View;
 use crate::kiosk::commands::{Attract, Overview, Unlocked};
@@ -85,6 +86,8 @@ fn the_types_of_the_owners_page_are_the_shells() {
         .with::<ShellState>()
         .with::<RotationProgress>()
         .with::<RefusedForm>()
+        .with::<BucketForm>()
+        .with::<BucketBackup>()
         .with::<Far>()
         .with::<DownloadOutcome>()
         .with::<Table>()

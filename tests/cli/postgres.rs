@@ -117,3 +117,41 @@ async fn an_older_database_is_upgraded_only_by_the_command_for_it() {
     assert!(upgrade().await.good().contains("already"));
     node.start().await;
 }
+
+#[tokio::test]
+async fn the_doctor_does_not_call_a_part_sound_that_another_version_wrote() {
+    let database = TestDatabase::create().await;
+    launch().on(&database).start().await.terminate().await;
+    let client = database.look_into().await;
+    let folder = tempfile::tempdir().unwrap();
+    let url = database.url();
+    let environment = [("TAPDESK_DATABASE", url.as_str())];
+    for (change, of, way_out) in [
+        (
+            "UPDATE schema_versions SET version = 99",
+            "newer Tapdesk",
+            "use the newer version",
+        ),
+        (
+            "DELETE FROM schema_versions",
+            "older Tapdesk",
+            "upgrade-database",
+        ),
+    ] {
+        client.batch_execute(change).await.unwrap();
+        client
+            .batch_execute("DROP TABLE IF EXISTS audit CASCADE")
+            .await
+            .unwrap();
+        let looked = run_with(folder.path(), &environment, &["doctor"]).await;
+        let report = looked.stdout;
+        let mut lines = report.lines();
+        let line = lines.find(|line| line.starts_with("FAIL  Database"));
+        let line = line.unwrap_or_else(|| panic!("{report}"));
+        assert!(line.contains(of) && line.contains(way_out), "{line}");
+        for part in ["Audit log", "Notifications"] {
+            let unchecked = format!("warn  {part:<12} Not checked");
+            assert!(report.contains(&unchecked), "{report}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod earlier;
 mod refusals;
 mod secrets;
 mod token;
+mod unusable;
 
 use tapdesk_tests::Launch;
 

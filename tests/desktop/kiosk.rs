@@ -277,6 +277,8 @@ async fn the_kiosks_window_has_no_command_of_the_administration_and_leads_nowher
         "live_events",
         "start_afresh",
         "restore_backup",
+        "bucket_backups",
+        "restore_from_bucket",
         "fix_port",
         "allow_phones",
         "connect",

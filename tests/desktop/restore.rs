@@ -1,17 +1,22 @@
-//! Backups through the shell: the database, and its key.
+//! Backups through the shell: the database, and its key, from a file or a bucket.
 
 use std::fs;
 use std::path::PathBuf;
 
 use axum::http::{Method, Request};
 use serde_json::{Value, json};
+use tapdesk::bucket::BucketForm;
 use tapdesk::shell::Shell;
 use tapdesk::state::ProblemKind;
+use tapdesk_tests::Moto;
+use tapdesk_tests::moto::{ACCESS_KEY, SECRET};
 use zeroize::Zeroizing;
 
 use crate::installation::{Installation, call, make_tag, problem, tag_names};
 
 const PASSPHRASE: &str = "correct horse battery";
+const OLDER: &str = "tapdesk-20260101T120000Z.backup";
+const NEWER: &str = "tapdesk-20260102T120000Z.backup";
 
 fn passphrase(text: &str) -> Zeroizing<String> {
     Zeroizing::new(text.to_owned())
@@ -101,4 +106,98 @@ async fn a_file_that_is_no_backup_changes_nothing() {
     assert!(refused.contains("holiday.jpg"), "{refused}");
     assert_eq!(tag_names(&shell).await, ["Bottle 41"]);
     shell.stop().await;
+}
+
+/// The form of a person who lost a computer, and with it every setting.
+fn typed(moto: &Moto, path: &str) -> BucketForm {
+    BucketForm {
+        path: path.to_owned(),
+        endpoint: format!("http://127.0.0.1:{}", moto.port),
+        region: String::new(),
+        access_key: ACCESS_KEY.to_owned(),
+        secret: SECRET.to_owned(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
+    let shop = Installation::new();
+    let shell = shop.ready().await;
+    make_tag(&shell, "Bottle 41").await;
+    let backup = back_up(&shell, &shop, json!({"passphrase": PASSPHRASE})).await;
+    shell.stop().await;
+    let moto = Moto::start().await;
+    let content = fs::read(backup).unwrap();
+    for name in [OLDER, NEWER, "notes.txt"] {
+        moto.write(&format!("backups/shop/{name}"), content.clone())
+            .await;
+    }
+
+    let elsewhere = Installation::new();
+    let shell = elsewhere.ready().await;
+    make_tag(&shell, "Other").await;
+    let one = format!("s3://backups/shop/{OLDER}");
+    for path in ["s3://backups/shop", " s3://backups/shop/ ", one.as_str()] {
+        let listed = typed(&moto, path).list().await.unwrap();
+        let names: Vec<_> = listed.iter().map(|backup| backup.name.as_str()).collect();
+        assert_eq!(names, [NEWER, OLDER], "{path}");
+        assert_eq!(listed[0].bytes, content.len() as u64);
+    }
+    let bucket = typed(&moto, "s3://backups/shop");
+    let restore = async |name: &str, text: &str| {
+        let restored = shell.restore_from_bucket(&bucket, name, passphrase(text));
+        restored.await.map_err(|error| error.message)
+    };
+    for wrong in ["", "battery staple horse"] {
+        let refused = restore(NEWER, wrong).await.unwrap_err();
+        assert!(refused.contains("passphrase"), "{refused}");
+    }
+    // The page names a backup, and nothing else.
+    for name in ["notes.txt", "../tapdesk-1.backup", "a/tapdesk-1.backup", ""] {
+        let refused = restore(name, "").await.unwrap_err();
+        assert_eq!(refused, "Choose a backup of the list.", "{name}");
+    }
+    assert_eq!(tag_names(&shell).await, ["Other"], "nothing was changed");
+
+    assert_eq!(restore(OLDER, PASSPHRASE).await.as_deref(), Ok(OLDER));
+    assert_eq!(tag_names(&shell).await, ["Bottle 41"]);
+    let key = |installation: &Installation| fs::read(installation.folders().key_file()).unwrap();
+    assert_eq!(key(&elsewhere), key(&shop));
+    let files = fs::read_dir(elsewhere.folder()).unwrap();
+    let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert!(!names.any(|name| name.starts_with(".tapdesk")));
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_that_cannot_be_listed_is_refused_at_its_field() {
+    let moto = Moto::start().await;
+    let refused = async |form: BucketForm| {
+        let error = form.list().await.unwrap_err();
+        assert!(!error.message.contains(SECRET), "{error}");
+        (error.field.unwrap_or_default(), error.message)
+    };
+    for path in ["", "backups", "s3://Backups", "s3://backups/../x"] {
+        let (field, why) = refused(typed(&moto, path)).await;
+        assert_eq!(field, "path", "{path}: {why}");
+    }
+    for endpoint in ["s3.example.com", "http://192.0.2.1:9000"] {
+        let mut form = typed(&moto, "s3://backups");
+        endpoint.clone_into(&mut form.endpoint);
+        assert_eq!(refused(form).await.0, "endpoint", "{endpoint}");
+    }
+    // The environment of whoever runs the tests may have a key.
+    if std::env::var_os("AWS_SECRET_ACCESS_KEY").is_none() {
+        let mut form = typed(&moto, "s3://backups");
+        form.secret.clear();
+        assert_eq!(refused(form).await.0, "secret");
+    }
+    let (field, why) = refused(typed(&moto, "s3://missing")).await;
+    assert!(
+        field.is_empty() && why.contains("has no bucket missing"),
+        "{why}"
+    );
+    moto.refuse_keys().await;
+    let (_, why) = refused(typed(&moto, "s3://backups")).await;
+    assert!(why.contains("refuses the access key"), "{why}");
 }

@@ -49,6 +49,58 @@ fn every_picture_is_shown_in_a_document() {
     assert!(unused.is_empty(), "no document shows {unused:?}");
 }
 
+/// The top folders of the repository with files of its own. `target` and `data` are made by commands.
+const FOLDERS: [&str; 7] = [
+    ".cargo",
+    ".github",
+    ".make",
+    "service",
+    "src-tauri",
+    "tests",
+    "ui",
+];
+
+/// The paths of this repository in a piece of code, such as an argument of a command.
+fn paths(code: &str) -> impl Iterator<Item = &str> {
+    let is_between = |c: char| c.is_whitespace() || "'\"=(),:;".contains(c);
+    let words = code.split(is_between).map(|word| {
+        let word = word.strip_prefix("./").unwrap_or(word);
+        word.trim_end_matches('.')
+    });
+    words.filter(|word| {
+        let folder = word.split_once('/').map(|(folder, _)| folder);
+        folder.is_some_and(|folder| FOLDERS.contains(&folder))
+    })
+}
+
+#[test]
+fn every_path_of_the_repository_in_a_document_exists() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for document in documents() {
+        let beside = document.path.parent().expect("a folder");
+        for code in document.content().code {
+            for path in paths(&code) {
+                seen += 1;
+                // Up to a pattern, or an anchor.
+                let kept = path.split(['*', '#']).next().unwrap_or(path);
+                // Made by a build of the screens.
+                if path == "ui/src/lib/api/schema.d.ts" {
+                    continue;
+                }
+                let exists = [Path::new(""), beside]
+                    .iter()
+                    .any(|place| root().join(place).join(kept).exists());
+                if !exists {
+                    wrong.push(format!("{}: {path}", document.path.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} paths were found");
+    assert!(wrong.is_empty(), "these do not exist: {wrong:#?}");
+}
+
 #[test]
 fn every_path_in_the_map_exists() {
     let documents = documents();

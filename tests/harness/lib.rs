@@ -18,6 +18,7 @@
 //! | [`virtual_reader`] | a real PC/SC service with virtual readers for the chips |
 //! | [`ports`] | ports for other programs that a test starts |
 //! | [`length`](mod@length) | the length of long tests |
+//! | [`moto`] | a server of buckets for backups |
 //! | [`skip`](mod@skip) | tests that this machine cannot run |
 //!
 //! This crate does not read the database: a test sees only things that a user could see. It
@@ -30,6 +31,7 @@ pub mod injection;
 pub mod length;
 pub mod libre_office;
 pub mod mail_server;
+pub mod moto;
 pub mod ports;
 pub mod postgres;
 mod problems;
@@ -52,6 +54,7 @@ pub use fixtures::{TestInlay, TestTag};
 pub use injection::injections;
 pub use length::{cases, length};
 pub use mail_server::{Encryption, MailServer, TakenMail};
+pub use moto::Moto;
 pub use ports::{free_port, free_ports};
 pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};

@@ -2,6 +2,7 @@
 
 mod backups;
 mod certificates;
+mod disk;
 mod drill;
 
 use std::fmt::Display;
@@ -60,6 +61,43 @@ enum Finding {
 
 use Finding::{Bad, Good, Warning};
 
+/// Whether the content of the database can be checked.
+enum Content {
+    /// Each of its parts can be.
+    Ready,
+    /// There is no database yet.
+    Absent,
+    /// It cannot be, for this reason.
+    Unchecked(&'static str),
+}
+
+impl Content {
+    fn of(found: &Finding, examination: Option<&Examination>) -> Self {
+        match examination {
+            Some(examination) if !examination.missing_tables.is_empty() => {
+                Self::Unchecked("Not checked: the database lacks tables.")
+            }
+            Some(examination) if examination.is_older => {
+                Self::Unchecked("Not checked: the database is to be upgraded first.")
+            }
+            Some(_) => Self::Ready,
+            None if matches!(found, Bad(_)) => {
+                Self::Unchecked("Not checked: the database cannot be used.")
+            }
+            None => Self::Absent,
+        }
+    }
+
+    /// The finding about a part of a database that cannot be checked; `None` if it can be.
+    fn finding(&self, absent: &str) -> Option<Finding> {
+        match self {
+            Self::Ready => None,
+            Self::Absent => Some(Good(absent.to_owned())),
+            Self::Unchecked(why) => Some(Warning((*why).to_owned())),
+        }
+    }
+}
+
 pub(super) fn run(options: &Options) -> Result<()> {
     let now = SystemClock::start().now();
     let database = options.connection.installation().database()?;
@@ -67,6 +105,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         Database::Sqlite(path) => sqlite_database(path),
         Database::Postgres(address) => postgres_database(address)?,
     };
+    let content = Content::of(&found, examination.as_ref());
     let running = options.connection.open().and_then(|client| {
         client.get("/settings")?;
         // The service stores the result, which fails on a full disk.
@@ -79,15 +118,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ),
         ("Clock", clock(now, examination.as_ref())),
         ("Database", found),
-        ("Audit log", audit(&database, examination.as_ref())?),
+        ("Audit log", audit(&database, &content)?),
         (
             "Backups",
-            backups::check(&database, examination.as_ref(), &options.s3.server()),
+            backups::check(&database, &content, &options.s3.server()),
         ),
-        (
-            "Notifications",
-            notifications(&database, examination.as_ref(), now)?,
-        ),
+        ("Notifications", notifications(&database, &content, now)?),
         ("Admin token", admin_token(&options.connection)),
         (
             "Inlay key",
@@ -99,6 +135,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
             },
         ),
     ];
+    if let Database::Sqlite(path) = &database {
+        findings.push(("Disk", disk::check(path)));
+    }
     if options.restore_drill {
         findings.push(("Restore drill", drill::run(&database, options, now)?));
     }
@@ -131,7 +170,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         }
     }
     if let Some(acme) = options.certificates.acme() {
-        let is_ready = examination.is_some_and(|found| found.missing_tables.is_empty());
+        let is_ready = matches!(content, Content::Ready);
         let states = certificates::states(&database, is_ready)?;
         for domain in &acme.domains {
             let state = certificates::find(&states, domain, &acme.directory);
@@ -211,9 +250,9 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
 }
 
 /// Checks the audit log by reading all of it.
-fn audit(database: &Database, examination: Option<&Examination>) -> Result<Finding> {
-    if examination.is_none_or(|examination| !examination.missing_tables.is_empty()) {
-        return Ok(Good("there is none yet".to_owned()));
+fn audit(database: &Database, content: &Content) -> Result<Finding> {
+    if let Some(finding) = content.finding("there is none yet") {
+        return Ok(finding);
     }
     let fault = match database {
         Database::Sqlite(path) => sqlite::check_audit(path).map_err(|error| error.to_string()),
@@ -235,13 +274,9 @@ fn audit(database: &Database, examination: Option<&Examination>) -> Result<Findi
 }
 
 /// Checks that messages of notifications arrive.
-fn notifications(
-    database: &Database,
-    examination: Option<&Examination>,
-    now: Timestamp,
-) -> Result<Finding> {
-    if examination.is_none_or(|examination| !examination.missing_tables.is_empty()) {
-        return Ok(Good("there are none yet".to_owned()));
+fn notifications(database: &Database, content: &Content, now: Timestamp) -> Result<Finding> {
+    if let Some(finding) = content.finding("there are none yet") {
+        return Ok(finding);
     }
     let trouble = match database {
         Database::Sqlite(path) => {
@@ -312,6 +347,12 @@ fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
         Err(error) => (bad(error), None),
         Ok(examination) if !examination.missing_tables.is_empty() => {
             (lacks(&shown, &examination), Some(examination))
+        }
+        Ok(examination) if examination.is_older => {
+            let finding = Warning(format!(
+                "{shown} was made by an older Tapdesk. The next start of the service copies it, and upgrades it."
+            ));
+            (finding, Some(examination))
         }
         Ok(examination) => rows(path, examination),
     }

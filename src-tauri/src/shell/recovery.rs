@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::field_error::FieldError;
 use tapdesk_service::keyring::Passphrase;
-use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, move_aside};
+use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, move_aside, temporary_folder};
 use zeroize::Zeroizing;
 
 use super::Shell;
+use crate::bucket::BucketForm;
 use crate::folders::Folders;
 use crate::keychain::{Keychain, Secret};
 
@@ -34,6 +36,21 @@ impl Shell {
         })
         .await?;
         Ok(name)
+    }
+
+    /// Downloads the backup of this name from a bucket, and restores it like a file. The download
+    /// is next to the database, so that a full disk shows before the service stops.
+    pub async fn restore_from_bucket(
+        &self,
+        bucket: &BucketForm,
+        name: &str,
+        passphrase: Secret,
+    ) -> Result<String, FieldError> {
+        let folder = temporary_folder(&self.folders.database)
+            .map_err(|error| FieldError::whole(error.to_string()))?;
+        let file = bucket.fetch(name, folder.path()).await?;
+        let restored = self.restore(file, passphrase).await;
+        restored.map_err(FieldError::whole)
     }
 }
 
@@ -66,7 +83,7 @@ fn open(restore: &Restore, passphrase: &Secret) -> Result<Option<Zeroizing<[u8; 
         .open_key(passphrase.as_ref())
         .map_err(|error| match error {
             OpenKeyError::NoPassphrase => {
-                format!("{error} Enter it, and choose the file again.")
+                format!("{error} Enter it, and restore again.")
             }
             error => error.to_string(),
         })

@@ -1,16 +1,14 @@
 //! Backups in a bucket: `backup`, the schedule, `restore` and the drill of `doctor`.
 
-mod moto;
-
 use std::fs;
 use std::path::Path;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_tests::moto::{SECRET, line, variables, with_buckets};
 use tapdesk_tests::process::Launch;
-use tapdesk_tests::{Receiver, ServiceProcess, free_port};
+use tapdesk_tests::{Moto, Receiver, ServiceProcess, free_port};
 
-use self::moto::{Moto, SECRET, line, variables, with_buckets};
 use super::{launch, run_with};
 use crate::cli::Ran;
 

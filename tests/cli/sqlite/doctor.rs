@@ -31,6 +31,7 @@ async fn a_running_service_is_found_in_order() {
         "ok    Admin token",
         "ok    Inlay key",
         "ok    Service",
+        " MiB are free beside the database",
     ] {
         assert!(report.contains(line), "{line}: {report}");
     }

@@ -252,6 +252,23 @@ const forms = {
       passphrase: "Passphrase of scheduled backups",
     },
   },
+  "a bucket with backups": {
+    command: "bucket_backups",
+    send: "Show backups",
+    async show(page) {
+      await kioskHost(page);
+      await page.show("settings/backup");
+      await page.getByRole("button", { name: "Restore from bucket…" }).click();
+      await page.getByLabel("Bucket", { exact: true }).fill("backups");
+    },
+    fields: {
+      path: "Bucket",
+      endpoint: "Server URL",
+      region: "Region",
+      access_key: "Access key",
+      secret: "Secret access key",
+    },
+  },
   "a connection": {
     command: "add_connection",
     send: "Add connection",

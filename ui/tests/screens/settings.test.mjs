@@ -394,6 +394,41 @@ group("Settings", {
       await asked.getByRole("alert").getByText("The passphrase is wrong.").waitFor();
       assert.equal(await asked.getByLabel("Passphrase").inputValue(), "correct horse battery stable");
     },
+    "restore a backup that is chosen from a bucket": async (page, { api }) => {
+      const names = ["tapdesk-20260102T120000Z.backup", "tapdesk-20260101T120000Z.backup"];
+      const found = names.map((name, place) => ({ name, bytes: 2_000_000 - place }));
+      await desktopHost(page, { answers: { bucket_backups: found, restore_from_bucket: names[1] } });
+      await part("backup", "Backup")(page);
+      await page.getByRole("button", { name: "Restore from bucket…" }).click();
+      const asked = page.getByRole("dialog", { name: "Restore backup from bucket" });
+      const { destination } = await api.get("/backup/schedule");
+      assert.equal(destination, null, "a bucket would be offered");
+      await asked.getByLabel("Bucket", { exact: true }).fill("s3://backups/shop");
+      await asked.getByLabel("Server URL").fill("https://s3.example.com");
+      await asked.getByLabel("Access key", { exact: true }).fill("AKIATAPDESK");
+      await asked.getByLabel("Secret access key").fill("a secret");
+      await asked.getByRole("button", { name: "Show backups" }).click();
+      const backups = asked.getByRole("radio");
+      await backups.nth(1).waitFor();
+      assert.equal(await backups.count(), 2);
+      assert.ok(await backups.first().isChecked(), "the newest is chosen");
+      await asked.getByText("2 MB").first().waitFor();
+      await asked.getByText("Restoring moves the current database aside. It is not deleted.").waitFor();
+      // Another bucket has other backups.
+      await asked.getByLabel("Region").fill("eu-central-1");
+      await asked.getByRole("button", { name: "Show backups" }).click();
+      await backups.nth(1).check();
+      await refuseForm(page, "restore_from_bucket", "Wrong passphrase.", []);
+      await asked.getByLabel("Passphrase").fill("correct horse battery stable");
+      await asked.getByRole("button", { name: "Restore", exact: true }).click();
+      await asked.getByRole("alert").getByText("Wrong passphrase.").waitFor();
+      assert.ok(await backups.nth(1).isChecked(), "the choice stays");
+      assert.equal(await asked.getByLabel("Passphrase").inputValue(), "correct horse battery stable");
+      await page.evaluate(() => delete globalThis.host.refused.restore_from_bucket);
+      await asked.getByRole("button", { name: "Restore", exact: true }).click();
+      await page.getByText(`Restored ${names[1]}.`).waitFor();
+      await asked.waitFor({ state: "detached" });
+    },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);
       await page.getByLabel("Passphrase", { exact: true }).fill("correct horse battery staple");

@@ -5,7 +5,7 @@ import { Inlay } from "./inlay.mjs";
 
 const HOUR = 3_600_000;
 const things = ["Bottle", "Crate", "Bicycle", "Poster", "Jacket", "Watch", "Guitar", "Lamp"];
-const LONG = "A very long name that somebody gave to the third shelf of the second room behind the old bakery in Obere Hauptstraße";
+const LONG = "A longcase clock from the third shelf of the second room behind the old bakery in Obere Hauptstraße, with its pendulum";
 
 /** Names as people give them, in other languages and scripts. */
 const names = {
@@ -159,7 +159,7 @@ async function brought(api, made) {
     meta_keys: [meta],
   });
   await api.post("/url-templates", {
-    name: "Stickers with a very long name, für die Flaschen der Bäckerei in der Oberen Hauptstraße",
+    name: "Stickers of the second label, für die Flaschen der Bäckerei in der Oberen Hauptstraße",
     template: "https://x.example/s/{slug}?m={uid}x{counter}x{mac}",
     technology: "ntag223dna",
   });

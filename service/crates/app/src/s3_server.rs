@@ -40,13 +40,14 @@ impl S3Server {
 
     /// The URL of the server. An `Err` is a sentence for people. A backup contains data of
     /// visitors, so it leaves this machine only by TLS.
-    pub(crate) fn url(&self) -> Result<Url, String> {
+    pub fn url(&self) -> Result<Url, String> {
         let Some(text) = &self.endpoint else {
             let url = format!("https://s3.{}.amazonaws.com", self.region());
             return Url::parse(&url).map_err(|_| format!("{} is no region.", self.region()));
         };
         let refused = || {
-            "AWS_ENDPOINT_URL is the URL of a server, such as https://s3.example.com.".to_owned()
+            "The server of a bucket (AWS_ENDPOINT_URL) is a URL, such as https://s3.example.com."
+                .to_owned()
         };
         let url = Url::parse(text).map_err(|_| refused())?;
         let host = url.host().ok_or_else(refused)?;
@@ -59,7 +60,7 @@ impl S3Server {
             "https" => Ok(url),
             "http" if is_loopback(&host) => Ok(url),
             "http" => Err(format!(
-                "Backups do not go to {host} in clear. Use a server with https in AWS_ENDPOINT_URL."
+                "Backups do not go to {host} in clear. Use a server with https (AWS_ENDPOINT_URL)."
             )),
             _ => Err(refused()),
         }

@@ -48,7 +48,7 @@ pub use migrate::{
     Content, OpenError, backup_schedule, certificate_states, check_audit, check_rows, check_sqlite,
     content, examine, has_audit_row, notification_trouble,
 };
-pub use place::{Unfit, make_place};
+pub use place::{Unfit, free_space, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};
 pub use seal::check_backup;
 pub use transfer::SqliteEnd;

@@ -6,26 +6,25 @@ use tapdesk_service::backup::{BucketPath, Destination};
 use tapdesk_service::plural::counted;
 use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::start::Database;
-use tapdesk_service::storage::{Examination, sqlite};
+use tapdesk_service::storage::sqlite;
 
 use super::Finding::{self, Bad, Good};
-use super::bad;
+use super::{Content, bad};
 use crate::cli::bucket;
 
 /// Checks each backup of the schedule: files by reading all of them, and objects by the list of
 /// the bucket, because reading them costs money.
-pub(super) fn check(
-    database: &Database,
-    examination: Option<&Examination>,
-    server: &S3Server,
-) -> Finding {
-    let schedule = match database {
-        Database::Sqlite(path) if examination.is_some() => sqlite::backup_schedule(path),
-        _ => Ok(None),
+pub(super) fn check(database: &Database, content: &Content, server: &S3Server) -> Finding {
+    const NONE: &str = "the schedule has made none that are kept";
+    let Database::Sqlite(path) = database else {
+        return Good(NONE.to_owned());
     };
-    let schedule = match schedule {
+    if let Some(finding) = content.finding(NONE) {
+        return finding;
+    }
+    let schedule = match sqlite::backup_schedule(path) {
         Ok(Some(schedule)) if !schedule.files.is_empty() => schedule,
-        Ok(_) => return Good("the schedule has made none that are kept".to_owned()),
+        Ok(_) => return Good(NONE.to_owned()),
         Err(error) => return bad(error),
     };
     match Destination::parse(&schedule.destination) {

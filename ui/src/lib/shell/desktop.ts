@@ -7,6 +7,8 @@ import { Channel, convertFileSrc, invoke, isTauri } from "@tauri-apps/api/core";
 import { Problem } from "../api/problem";
 import type { LiveEvent } from "../api/types";
 import type {
+  BucketBackup,
+  BucketForm,
   Connection,
   Destination,
   DoctorFinding,
@@ -80,6 +82,11 @@ export const restartService = (port: number | null) => shell<void>("restart_serv
 export const createDatabase = () => shell<string>("start_afresh");
 /** Restores a backup that the person chooses; returns its name, or null if they cancel. */
 export const restoreBackup = (passphrase: string) => shell<string | null>("restore_backup", { passphrase });
+/** The backups in a bucket, the newest first. */
+export const bucketBackups = async (bucket: BucketForm) => (await shell<BucketBackup[]>("bucket_backups", { bucket })) ?? [];
+/** Downloads and restores the backup of this name in a bucket; returns its name. */
+export const restoreFromBucket = (bucket: BucketForm, name: string, passphrase: string) =>
+  shell<string>("restore_from_bucket", { bucket, name, passphrase });
 /** Rotates the key that wraps secrets; `heard` is called with the progress. */
 export async function rotateKey(heard: (progress: RotationProgress) => void): Promise<void> {
   if (!inDesktop) return;

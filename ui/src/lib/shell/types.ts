@@ -3,6 +3,45 @@
 import type { EncodingReason, EncodingState, MacFrom, Mirror, Technology } from "../api/types";
 
 /**
+ * A backup in a bucket.
+ */
+export type BucketBackup = {
+/**
+ * Its name, which contains the time at which it was made.
+ */
+name: string,
+/**
+ * Its size, in bytes.
+ */
+bytes: number, };
+
+/**
+ * A bucket and its server, as a person enters them. For an empty value of the server, the variable
+ * of the environment counts, as for scheduled backups. Nothing of it is stored.
+ */
+export type BucketForm = {
+/**
+ * The bucket and the path in it: `s3://BUCKET/PATH`.
+ */
+path: string,
+/**
+ * The URL of the server (`AWS_ENDPOINT_URL`).
+ */
+endpoint: string,
+/**
+ * The region of the server (`AWS_REGION`).
+ */
+region: string,
+/**
+ * The name of the access key (`AWS_ACCESS_KEY_ID`).
+ */
+access_key: string,
+/**
+ * The secret of the access key (`AWS_SECRET_ACCESS_KEY`).
+ */
+secret: string, };
+
+/**
  * Counts of everything that leads to a port, at one moment.
  */
 export type Carriers = {

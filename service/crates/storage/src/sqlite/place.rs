@@ -48,13 +48,14 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 /// The free bytes on the disk of the database at `path`; `None` if the system does not say.
 #[cfg(unix)]
-pub(super) fn free_space(path: &Path) -> Option<u64> {
+pub fn free_space(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// The free bytes on the disk of the database at `path`, which this system does not say.
 #[cfg(not(unix))]
-pub(super) fn free_space(_: &Path) -> Option<u64> {
+pub fn free_space(_: &Path) -> Option<u64> {
     None
 }
 

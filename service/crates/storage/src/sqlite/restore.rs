@@ -79,6 +79,11 @@ impl Restore {
     /// the lock of `target`, so that no service can open it.
     pub fn prepare(source: &Path, target: &Path) -> Result<Self, OpenError> {
         make_place(target)?;
+        for file in [source, target] {
+            if file.is_dir() {
+                return Err(OpenError::Folder(file.to_owned()));
+            }
+        }
         let lock = Lock::take(target)?;
         let target = lock.database();
         let (draft, seal) = Draft::copy(source, target)?;

@@ -21,8 +21,8 @@ pub(super) fn sentence(error: &object_store::Error, path: &BucketPath, server: &
             format!("{server} has no bucket {bucket}. Create it there, or name another one.")
         }
         (_, Some("401" | "403")) => format!(
-            "{server} refuses the access key for {path}. Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that \
-             the key may list, read, write and delete objects there."
+            "{server} refuses the access key for {path}. Check the key and its secret (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), \
+             and that the key may list, read, write and delete objects there."
         ),
         (Some("NoSuchKey"), _) | (None, Some("404")) => {
             format!("{server} does not have the object any more, or not the bucket: {path}.")

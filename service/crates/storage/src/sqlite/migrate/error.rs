@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rusqlite::ErrorCode;
+
 use crate::sqlite::place::{Unfit, says_unfit};
 use domain::clock::Timestamp;
 
@@ -18,6 +20,9 @@ pub enum OpenError {
          Restore a backup, or move the file away to start with a new database.", .0.display()
     )]
     Empty(PathBuf),
+    /// There is a folder instead of a file.
+    #[error("{folder} is a folder. Name the file in it, such as {folder}/tapdesk.db.", folder = .0.display())]
+    Folder(PathBuf),
     /// The file belongs to another program.
     #[error("{} is not a Tapdesk database. It was left as it is; choose another path.", .0.display())]
     Foreign(PathBuf),
@@ -109,13 +114,13 @@ pub enum OpenError {
     #[error("SQLite {0} can lose committed writes; 3.51.3 or newer is needed.")]
     OldSqlite(&'static str),
     /// The file system returned an error.
-    #[error("{file} cannot be opened: {error}.", file = .0.display(), error = .1)]
+    #[error("{file} cannot be opened: {error}.{rights}", file = .0.display(), error = .1, rights = work_as_owner(.1))]
     Io(PathBuf, io::Error),
     /// A migration failed; the database is as it was before.
     #[error("The database could not be upgraded and is as it was: {0}")]
     Migration(String),
     /// SQLite returned an error.
-    #[error("The database cannot be opened: {0}")]
+    #[error("{}", sqlite_words(.0))]
     Sqlite(#[source] rusqlite::Error),
 }
 
@@ -129,6 +134,27 @@ fn way_back(path: &Path, backup: Option<&Path>) -> String {
             path.display()
         )
     })
+}
+
+/// The way out after an error of the file system, if it is about rights.
+fn work_as_owner(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        " Work as the user who owns the database."
+    } else {
+        ""
+    }
+}
+
+/// An error of SQLite as sentences.
+fn sqlite_words(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        // Even a reader writes to the memory that a database in use shares, beside its file.
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            "The database cannot be opened: this user must not write beside it. Work as the user who owns the database."
+                .to_owned()
+        }
+        _ => format!("The database cannot be opened: {error}."),
+    }
 }
 
 impl From<rusqlite::Error> for OpenError {

@@ -272,7 +272,11 @@ const CHECKED_AT_START: u64 = 256 * 1024 * 1024;
 /// 1.3).
 fn check_header(path: &Path) -> Result<(), OpenError> {
     let io = |error| OpenError::Io(path.to_owned(), error);
-    if path.metadata().map_err(io)?.len() == 0 {
+    let found = path.metadata().map_err(io)?;
+    if found.is_dir() {
+        return Err(OpenError::Folder(path.to_owned()));
+    }
+    if found.len() == 0 {
         return Err(OpenError::Empty(path.to_owned()));
     }
     // Read it with SQLite: opening and closing the file here would lose the locks that this process
@@ -283,6 +287,11 @@ fn check_header(path: &Path) -> Result<(), OpenError> {
         Err(error) => match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 starts_as_ours(path).map_err(io)?
+            }
+            Some(ErrorCode::CannotOpen) => {
+                // The file system says why. This process has no lock on a file that it cannot open.
+                File::open(path).map_err(io)?;
+                return Err(error.into());
             }
             _ => return Err(error.into()),
         },

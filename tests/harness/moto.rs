@@ -6,27 +6,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reqwest::{Method, RequestBuilder};
-use tapdesk_tests::process::Launch;
-use tapdesk_tests::{Answer, Answering as _, Client, eventually, free_port};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::process::Launch;
+use crate::{Answer, Answering as _, Client, eventually, free_port};
+
+/// The name of the access key. A server accepts any, until [`Moto::refuse_keys`].
+pub const ACCESS_KEY: &str = "AKIATAPDESK";
 /// The secret of the access key, which must be in no log.
-pub(super) const SECRET: &str = "a-secret-that-is-in-no-log";
+pub const SECRET: &str = "a-secret-that-is-in-no-log";
 
 /// A running server with the bucket `backups`. Dropping it kills it.
-pub(super) struct Moto {
-    pub(super) port: u16,
+#[derive(Debug)]
+pub struct Moto {
+    /// The port of the server, on the loopback address.
+    pub port: u16,
     client: Client,
     _child: Child,
 }
 
 impl Moto {
-    pub(super) async fn start() -> Self {
-        let service = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = service.parent().expect("the service is in a folder");
+    /// Starts it and creates the bucket.
+    ///
+    /// # Panics
+    /// When it is not installed.
+    pub async fn start() -> Self {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = tests.parent().expect("the tests are in a folder");
         let port = free_port();
         let command = root.join("target/venv/bin/moto_server");
         let child = Command::new(&command)
@@ -51,27 +60,33 @@ impl Moto {
     }
 
     /// A request whose signature moto does not check. Without one it is of a stranger.
-    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}/{path}", self.client.base());
         let request = self.client.request(method, &url);
         request.header("authorization", "AWS test:unsigned")
     }
 
     /// The content of an object.
-    pub(super) async fn read(&self, path: &str) -> Vec<u8> {
+    ///
+    /// # Panics
+    /// When there is none.
+    pub async fn read(&self, path: &str) -> Vec<u8> {
         let answer = self.request(Method::GET, path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         answer.bytes().await.unwrap().to_vec()
     }
 
     /// Replaces the content of an object.
-    pub(super) async fn write(&self, path: &str, content: Vec<u8>) {
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn write(&self, path: &str, content: Vec<u8>) {
         let put = self.request(Method::PUT, path).body(content);
         done(&put.answer().await);
     }
 
     /// The names of all objects.
-    pub(super) async fn names(&self) -> Vec<String> {
+    pub async fn names(&self) -> Vec<String> {
         let listed = self.request(Method::GET, "backups?list-type=2");
         let body = listed.answer().await.body;
         let keys = body.split("<Key>").skip(1);
@@ -80,7 +95,10 @@ impl Moto {
     }
 
     /// Accepts only keys that it knows from now on, and it knows none.
-    pub(super) async fn refuse_keys(&self) {
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn refuse_keys(&self) {
         let reset = self.request(Method::POST, "moto-api/reset-auth").body("0");
         done(&reset.answer().await);
     }
@@ -92,17 +110,17 @@ fn done(answer: &Answer) {
 }
 
 /// The variables of a service or command for the server at `port`.
-pub(super) fn variables(port: u16) -> [(String, String); 3] {
+pub fn variables(port: u16) -> [(String, String); 3] {
     [
         ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")),
-        ("AWS_ACCESS_KEY_ID", "AKIATAPDESK".to_owned()),
+        ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
         ("AWS_SECRET_ACCESS_KEY", SECRET.to_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
 }
 
 /// A launch whose buckets are on the server at `port`.
-pub(super) fn with_buckets(launch: Launch, port: u16) -> Launch {
+pub fn with_buckets(launch: Launch, port: u16) -> Launch {
     variables(port)
         .iter()
         .fold(launch, |launch, (name, value)| launch.env(name, value))
@@ -110,7 +128,10 @@ pub(super) fn with_buckets(launch: Launch, port: u16) -> Launch {
 
 /// A line from `port` to the server at `to`. After `bytes` bytes all connections are closed, and
 /// nothing listens any more: then the task ends.
-pub(super) async fn line(port: u16, to: u16, bytes: usize) -> JoinHandle<()> {
+///
+/// # Panics
+/// When the port is taken.
+pub async fn line(port: u16, to: u16, bytes: usize) -> JoinHandle<()> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let left = Arc::new(AtomicUsize::new(bytes));
     tokio::spawn(async move {

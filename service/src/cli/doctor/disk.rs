@@ -1,0 +1,63 @@
+//! The free space on the disk of a SQLite database.
+
+use std::path::Path;
+
+use tapdesk_service::settings::Settings;
+use tapdesk_service::storage::sqlite;
+
+use super::Finding::{self, Bad, Good, Warning};
+
+/// Below this many bytes the disk is full before somebody has read an alert.
+const LEAST: u64 = 64 << 20;
+
+/// Checks the disk of the database at `path`, which need not exist.
+pub(super) fn check(path: &Path) -> Finding {
+    let folder = || path.parent().and_then(sqlite::free_space);
+    let Some(free) = sqlite::free_space(path).or_else(folder) else {
+        return Good("the system does not say how much is free".to_owned());
+    };
+    let size = path.metadata().map_or(0, |file| file.len());
+    finding(free, size)
+}
+
+/// The finding for `free` bytes beside a database of `size` bytes.
+fn finding(free: u64, size: u64) -> Finding {
+    let low = u64::from(Settings::default().disk_low_mebibytes) << 20;
+    let mebibytes = free >> 20;
+    if free < LEAST {
+        Bad(format!(
+            "{mebibytes} MiB are free beside the database. Make room: a full disk stores no tap."
+        ))
+    } else if free < low {
+        Warning(format!(
+            "{mebibytes} MiB are free beside the database. Make room before it is full."
+        ))
+    } else if free < size {
+        Warning(format!(
+            "{mebibytes} MiB are free beside the database, which has {} MiB. Make room: an upgrade copies it first.",
+            size >> 20
+        ))
+    } else {
+        Good(format!("{mebibytes} MiB are free beside the database"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_is_named_before_it_is_full_and_if_an_upgrade_would_fill_it() {
+        const GIB: u64 = 1 << 30;
+        let words = |free, size| match finding(free, size) {
+            Good(text) => format!("ok {text}"),
+            Warning(text) => format!("warn {text}"),
+            Bad(text) => format!("FAIL {text}"),
+        };
+        assert!(words(0, 0).starts_with("FAIL 0 MiB are free"));
+        assert!(words(LEAST - 1, 0).starts_with("FAIL 63 MiB"));
+        assert!(words(LEAST, 0).starts_with("warn 64 MiB"));
+        assert!(words(GIB, GIB).starts_with("ok 1024 MiB"));
+        assert!(words(GIB, GIB + 1).ends_with("an upgrade copies it first."));
+    }
+}
