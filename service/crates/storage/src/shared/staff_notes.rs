@@ -101,9 +101,9 @@ async fn set(
         return Ok(None);
     }
     let before = of(tx, id).await?;
-    let had_photo = before.is_some_and(|before| before.photo.is_some());
+    let kept_photo = before.is_some_and(|before| before.photo.is_some());
     let has_photo = match edit.photo {
-        PhotoEdit::Keep => had_photo,
+        PhotoEdit::Keep => kept_photo,
         PhotoEdit::Remove => false,
         PhotoEdit::Set(..) => true,
     };
