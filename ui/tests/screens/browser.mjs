@@ -1,10 +1,9 @@
 // A window on the screens, and what tests do in it.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { chromium } from "@playwright/test";
 import { chromiumOptions } from "./chromium.mjs";
+import { AXE, axeSource } from "./served.mjs";
 
 export const launch = () => chromium.launch(chromiumOptions());
 
@@ -29,6 +28,7 @@ export async function open(browser, ui, { theme = "light", size = sizes[0], scal
   const context = await browser.newContext({ ...scaled(size, scale), colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
+  page.served = ui.url;
   page.broken = [];
   page.refused = [];
   page.on("pageerror", (error) => page.broken.push(error.message));
@@ -81,9 +81,13 @@ export async function on(page, work) {
 
 /** Waits until nothing is being loaded any more. */
 export async function settled(page) {
-  await page.waitForFunction(() => document.querySelector("h1, [role=dialog]") !== null);
+  // Not with each frame, which draws the page sixty times a second while it loads.
   await page.waitForFunction(
-    () => ![...document.querySelectorAll("[role=status]")].some((one) => /Loading|Starting/.test(one.textContent)),
+    () =>
+      document.querySelector("h1, [role=dialog]") !== null &&
+      ![...document.querySelectorAll("[role=status]")].some((one) => /Loading|Starting/.test(one.textContent)),
+    null,
+    { polling: 20 },
   );
 }
 
@@ -109,18 +113,21 @@ export async function select(page, ...names) {
   for (const name of names) await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
 }
 
-// The small form of axe: a document reads it in half the time.
-const axeSource = `${readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")}
-axe.configure({ allowedOrigins: ["<unsafe_all_origins>"] });`;
+/** Brings axe into a frame. A page of the served UI fetches it, since what a window fetched before is compiled. */
+async function bring(frame, served) {
+  if (await frame.evaluate(() => "axe" in window)) return;
+  if (served && frame.url().startsWith(served)) await frame.addScriptTag({ url: AXE });
+  else await frame.evaluate(axeSource);
+}
 
 /** What axe finds, whatever its impact, in a line each. */
 export async function findings(page) {
   // It has no rule here that reads style sheets, and reads them all unless it is asked not to.
   const options = { resultTypes: ["violations"], preload: false };
   // To bring it into a document takes as long as to run it: it stays there.
-  const bring = async (frame) => (await frame.evaluate(() => "axe" in window)) || (await frame.evaluate(axeSource));
-  await Promise.all(page.frames().map(bring));
-  const { violations } = await page.evaluate((options) => globalThis.axe.run(document, options), options);
+  await Promise.all(page.frames().map((frame) => bring(frame, page.served)));
+  // Only these leave the page: to write down all that passed takes long.
+  const violations = await page.evaluate(async (options) => (await globalThis.axe.run(document, options)).violations, options);
   return violations.flatMap(({ id, impact, nodes }) =>
     nodes.map((node) => `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary?.split("\n")[1]?.trim()}`),
   );

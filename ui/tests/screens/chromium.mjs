@@ -15,4 +15,10 @@ function executable() {
   throw new Error("Chromium is missing: install Debian's package chromium, or name one in CHROMIUM.");
 }
 
-export const chromiumOptions = () => ({ executablePath: executable(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+// No page of a test lives long enough to repay compilers that optimise, nor a process that only draws.
+const lean = ["--js-flags=--no-opt --no-maglev", "--in-process-gpu"];
+
+export const chromiumOptions = () => ({
+  executablePath: executable(),
+  args: [...lean, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+});

@@ -67,6 +67,11 @@ export class Inlay {
     this.key = Buffer.from(key, "hex");
   }
 
+  /** The same chip, whose reads are counted on its own. */
+  copy() {
+    return Object.assign(new Inlay(this.uid, this.key.toString("hex")), { counter: this.counter });
+  }
+
   /** The query of the URL of the next read. */
   read() {
     return this.at(++this.counter);

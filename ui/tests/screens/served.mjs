@@ -2,11 +2,18 @@
 // token, which the page never sees. The product itself has no web UI.
 
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer, request } from "node:http";
-import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { access, cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+
+/** Where the served UI has axe. */
+export const AXE = "/axe-for-tests.js";
+// The small form of axe: a document reads it in half the time.
+export const axeSource = `${readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")}
+axe.configure({ allowedOrigins: ["<unsafe_all_origins>"] });`;
 
 const ui = fileURLToPath(new URL("../..", import.meta.url));
 const root = join(ui, "..");
@@ -15,9 +22,10 @@ const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 
 /**
  * Starts a service of its own on a new database and serves the UI over it; at `listen`, also to other devices. `options`
- * are further ones of the service, as environment variables.
+ * are further ones of the service, as environment variables. The database is a copy if `past` names the folder of a
+ * service that was stopped.
  */
-export async function serveUi(listen = "127.0.0.1:0", options = {}) {
+export async function serveUi(listen = "127.0.0.1:0", options = {}, past = undefined) {
   const binary = process.env.TAPDESK_SERVICE ?? join(root, "target/debug/tapdesk-service");
   await access(binary).catch(() => {
     throw new Error(`${binary} is missing: run cargo build -p tapdesk-service first, or name one in TAPDESK_SERVICE.`);
@@ -26,6 +34,7 @@ export async function serveUi(listen = "127.0.0.1:0", options = {}) {
     throw new Error("The UI is not built: run npm run build first.");
   });
   const folder = await mkdtemp(join(tmpdir(), "tapdesk-ui-"));
+  if (past) await cp(past, folder, { recursive: true });
   const service = spawn(
     binary,
     ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", listen, ...(listen.startsWith("127.") ? [] : ["--expose-admin"])],
@@ -49,16 +58,22 @@ export async function serveUi(listen = "127.0.0.1:0", options = {}) {
     else void file(path, outgoing);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  async function stop() {
+    server.closeAllConnections();
+    server.close();
+    const ended = new Promise((resolve) => service.once("exit", resolve));
+    // As by Ctrl-C: no balancer needs to learn of it.
+    if (service.kill("SIGINT")) await ended;
+  }
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     service: address.href.replace(/\/$/, ""),
     token: TOKEN,
+    folder,
+    /** Ends all of it, and keeps the folder. */
+    stop,
     async close() {
-      server.closeAllConnections();
-      server.close();
-      const ended = new Promise((resolve) => service.once("exit", resolve));
-      // As by Ctrl-C: no balancer needs to learn of it.
-      if (service.kill("SIGINT")) await ended;
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -79,11 +94,15 @@ function forward(incoming, outgoing, address) {
   incoming.pipe(onward);
 }
 
+const contents = (name) => (name === AXE ? axeSource : readFile(join(ui, "dist", name)));
+
 async function file(path, outgoing) {
   const name = normalize(path === "/" ? "/index.html" : path);
   try {
-    const body = await readFile(join(ui, "dist", name));
-    outgoing.writeHead(200, { "content-type": types[extname(name)] ?? "application/octet-stream" }).end(body);
+    const body = await contents(name);
+    // The name of an asset contains its digest: a window fetches and compiles it once.
+    const kept = name.startsWith("/assets/") || name === AXE ? { "cache-control": "max-age=31536000, immutable" } : {};
+    outgoing.writeHead(200, { "content-type": types[extname(name)] ?? "application/octet-stream", ...kept }).end(body);
   } catch {
     outgoing.writeHead(path === "/favicon.ico" ? 204 : 404).end();
   }

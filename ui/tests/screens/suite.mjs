@@ -6,7 +6,7 @@ import { test } from "@playwright/test";
 import { findings, on, open, scaled, sizes, themes } from "./browser.mjs";
 import { covered } from "./covered.mjs";
 import { serveUi } from "./served.mjs";
-import { tell } from "./world.mjs";
+import { serveWorld, tell } from "./world.mjs";
 
 const [small, medium, large] = sizes;
 
@@ -66,8 +66,10 @@ export function group(name, { states = {}, stories = {}, empty = false, listen =
     test.beforeAll(async ({ browser: chromium }) => {
       browser = chromium;
       // One after the other, so that what was started is ended when the next thing does not start.
-      ui = await serveUi(listen, options);
-      world = { ui, ...(empty ? {} : await tell(ui)) };
+      if (empty || listen || options) {
+        ui = await serveUi(listen, options);
+        world = { ui, ...(empty ? {} : await tell(ui)) };
+      } else ({ ui, world } = await serveWorld());
     });
 
     test.afterAll(async () => {

@@ -1,7 +1,9 @@
 // A shop with a history, created through the API: the data of the screens in tests
 // and pictures.
 
+import { rmSync } from "node:fs";
 import { Inlay } from "./inlay.mjs";
+import { serveUi } from "./served.mjs";
 
 const HOUR = 3_600_000;
 const things = ["Bottle", "Crate", "Bicycle", "Poster", "Jacket", "Watch", "Guitar", "Lamp"];
@@ -188,4 +190,29 @@ export async function tell(ui) {
   await api.post("/demo");
   const { now } = await api.get("/clock");
   return { api, now: new Date(now), tags: made, equipped };
+}
+
+/** The history that this process made, and the folder of the service that has it. */
+let past;
+
+async function make() {
+  const ui = await serveUi();
+  const { now, tags, equipped } = await tell(ui).finally(ui.stop);
+  process.once("exit", () => rmSync(ui.folder, { recursive: true, force: true }));
+  return { folder: ui.folder, now, tags, equipped };
+}
+
+/**
+ * A service of its own with the whole history, and what `tell` returns. The history is made once by each process that
+ * runs tests, and copied for each service.
+ */
+export async function serveWorld() {
+  const { folder, now, tags, equipped } = await (past ??= make());
+  const ui = await serveUi(undefined, undefined, folder);
+  const api = client(ui);
+  // The clock of a service that starts is the computer's.
+  const { now: started } = await api.get("/clock");
+  await api.post("/clock", { advance_ms: now - new Date(started) });
+  const own = ({ tag, inlay }) => ({ tag: structuredClone(tag), inlay: inlay.copy() });
+  return { ui, world: { ui, api, now: new Date(now), tags: structuredClone(tags), equipped: equipped.map(own) } };
 }
