@@ -394,13 +394,13 @@ mod tests {
         assert_eq!(of(&row), Some(expected));
         let none = [("action", "experience"), ("experience_id", "")];
         assert_eq!(of(&none), Some(Action::Experience(None)));
-        let note = [("action", "note"), ("note", " dented\r\n"), ("photo", "")];
+        let dented = [("action", "note"), ("note", " dented\r\n"), ("photo", "")];
         let expected = Action::Note {
             note: "dented".to_owned(),
             remove_photo: false,
             photo: None,
         };
-        assert_eq!(of(&note), Some(expected));
+        assert_eq!(of(&dented), Some(expected));
         let value = [("action", "value"), ("key", "owner"), ("value", "a\r\nb")];
         let expected = Action::Value {
             key: PropertyKey::parse("owner").unwrap(),

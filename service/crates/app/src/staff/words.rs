@@ -247,16 +247,9 @@ pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
             let value = values.iter().find(|(known, _)| *known == name)?;
             Some((value.1, after))
         });
-        match named {
-            Some((value, after)) => {
-                filled.push_str(value);
-                rest = after;
-            }
-            None => {
-                filled.push('{');
-                rest = after;
-            }
-        }
+        let (value, after) = named.unwrap_or(("{", after));
+        filled.push_str(value);
+        rest = after;
     }
     filled.push_str(rest);
     filled

@@ -13,7 +13,7 @@ use crate::public::{BODY_MAX, BODY_TIME};
 /// Maximum size of a photo, in bytes: that of a picture which owners upload.
 const PHOTO_MAX: usize = 16 * 1024 * 1024;
 /// Time limit for a form with a photo. Phones in the field have slow lines.
-const PHOTO_TIME: Duration = Duration::from_secs(60);
+const PHOTO_TIME: Duration = Duration::from_mins(1);
 
 /// The fields of a form.
 #[derive(Debug, Default)]
