@@ -68,6 +68,47 @@ async fn a_lookup_by_id_touches_one_week() {
     assert!(!plan.contains("interactions_2026"), "{plan}");
 }
 
+/// Each piece of the history is counted by itself, so a piece must not read all that come after it.
+#[tokio::test]
+async fn counting_reads_the_taps_that_it_counts_and_no_others() {
+    const WAITING: i64 = 2_000;
+    const COUNTED: i64 = 10;
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    for _ in 0..3 {
+        db.tap(Tap::of(tag)).await;
+        db.advance(7 * DAY);
+    }
+    let mut client = db.backend().look_into().await;
+    // A move or an import leaves many taps to count, all of one transaction.
+    let more = "INSERT INTO interactions (id, at, tag_id, returning_month, returning_day, key_issued, simulated,
+            reason, tech, country)
+        SELECT id + n, at, tag_id, FALSE, FALSE, FALSE, simulated, reason, tech, country
+        FROM interactions, generate_series(1, $1::BIGINT) AS n";
+    client.execute(more, &[&WAITING]).await.unwrap();
+    client.batch_execute("ANALYZE interactions").await.unwrap();
+
+    let transaction = client.transaction().await.unwrap();
+    let all = "SELECT id FROM interactions WHERE (seq, id) > (-1, 0) ORDER BY seq, id";
+    let mut expected: Vec<i64> = Vec::new();
+    for row in transaction.query(all, &[]).await.unwrap() {
+        expected.push(row.get(0));
+    }
+    transaction.rollback().await.unwrap();
+    expected.truncate(usize::try_from(COUNTED).unwrap());
+
+    let transaction = client.transaction().await.unwrap();
+    let first = "SELECT id FROM taps_after(-1, 0, $1::BIGINT, FALSE)";
+    let rows = transaction.query(first, &[&COUNTED]).await.unwrap();
+    let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(found, expected);
+    let read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::BIGINT FROM pg_stat_xact_user_tables
+        WHERE relname ~ '^interactions_'";
+    let read: i64 = transaction.query_one(read, &[]).await.unwrap().get(0);
+    let weeks = 3;
+    assert!(read <= COUNTED + weeks, "{read} rows for {COUNTED}");
+}
+
 /// A payload's interaction may be in any week: its query plan is kept, and does not look at all
 /// weeks each time.
 #[tokio::test]
