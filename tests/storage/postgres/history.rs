@@ -68,6 +68,42 @@ async fn a_lookup_by_id_touches_one_week() {
     assert!(!plan.contains("interactions_2026"), "{plan}");
 }
 
+/// Each piece of the history is counted by itself, so a piece must not read all that come after it.
+#[tokio::test]
+async fn counting_reads_the_taps_that_it_counts_and_no_others() {
+    const WEEKS: i64 = 3;
+    const COUNTED: i64 = 10;
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    for _ in 0..WEEKS {
+        db.tap(Tap::of(tag)).await;
+        db.advance(7 * DAY);
+    }
+    let client = db.backend().look_into().await;
+    // The planner takes the weeks for small, as it does when many taps came since it last looked.
+    client.batch_execute("ANALYZE interactions").await.unwrap();
+    let more = "INSERT INTO interactions (id, at, tag_id, returning_month, returning_day, key_issued, simulated,
+            reason, tech, country)
+        SELECT id + n, at, tag_id, FALSE, FALSE, FALSE, simulated, reason, tech, country
+        FROM interactions, generate_series(1, 2000) AS n";
+    client.execute(more, &[]).await.unwrap();
+    let ids = async |client: &tokio_postgres::Client, sql: &str| -> Vec<i64> {
+        let rows = client.query(sql, &[&COUNTED]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    };
+    let all = "SELECT id FROM interactions ORDER BY seq, id LIMIT $1::BIGINT";
+    let expected = ids(&client, all).await;
+
+    // A connection of its own, because a connection counts all that it has read so far.
+    let counting = db.backend().look_into().await;
+    let first = "SELECT id FROM taps_after(-1, 0, $1, FALSE)";
+    assert_eq!(ids(&counting, first).await, expected);
+    let read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::BIGINT FROM pg_stat_xact_user_tables
+        WHERE relname ~ '^interactions_'";
+    let read: i64 = counting.query_one(read, &[]).await.unwrap().get(0);
+    assert!(read <= COUNTED + WEEKS, "{read} rows for {COUNTED}");
+}
+
 /// A payload's interaction may be in any week: its query plan is kept, and does not look at all
 /// weeks each time.
 #[tokio::test]

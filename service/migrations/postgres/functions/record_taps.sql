@@ -5,6 +5,9 @@
 --
 -- A batch whose answer was lost is sent again with `again`, and gets the answer for the rows that it recorded before.
 -- The lock on its first id lets a batch that still runs end first.
+--
+-- Its statements are planned once in a session. The planner would sometimes prefer a plan for each batch, and making one
+-- takes longer than the batch.
 CREATE OR REPLACE FUNCTION record_taps(
     again BOOLEAN, writer SMALLINT,
     ids BIGINT[], tags BIGINT[], inlays BIGINT[], key_versions INTEGER[], read_counters BIGINT[], mirrors BOOLEAN[],
@@ -15,7 +18,7 @@ CREATE OR REPLACE FUNCTION record_taps(
 ) RETURNS TABLE (
     interaction BIGINT, recorded_at BIGINT, why TEXT, code_counter BIGINT, accepted BIGINT,
     came_this_month BOOLEAN, came_today BOOLEAN
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     day CONSTANT BIGINT := 86400000;
@@ -29,10 +32,12 @@ DECLARE
     rise BIGINT;
 BEGIN
     PERFORM pg_advisory_xact_lock(ids[1]);
-    IF again AND EXISTS (SELECT FROM interactions WHERE id = ids[1]) THEN
+    IF again THEN
         RETURN QUERY SELECT id, at, reason, counter, last_counter, returning_month, returning_day
             FROM interactions WHERE id = ANY (ids);
-        RETURN;
+        IF FOUND THEN
+            RETURN;
+        END IF;
     END IF;
 
     FOR tap IN
@@ -106,29 +111,24 @@ BEGIN
             WITH ORDINALITY AS t (id, tag_id, inlay_id, counter, reason, last_counter, uid, tech, experience_id,
                 experience_version, client, country, hash, url_digest, simulated, ahead, tamper, file_data,
                 system, language, visitor_group, recall_group_id, place)
-    ), everyone AS (
+    ), visited AS (
+        -- Tag by tag, and the row of all clients first: everybody who locks several rows has this order.
         INSERT INTO visits AS v (tag_id, client, scans, last_at, last_interaction)
-        SELECT tag_id, '', count(*), max(at), max(id) FROM tap GROUP BY tag_id ORDER BY tag_id
+        SELECT tag_id, visitor, count(*), max(at), max(id)
+        FROM tap, LATERAL (VALUES (''::BYTEA), (client)) AS visitors (visitor)
+        GROUP BY tag_id, visitor ORDER BY tag_id, visitor
         ON CONFLICT (tag_id, client) DO UPDATE SET
             before = v.last_interaction, before_at = v.last_at, scans = v.scans + excluded.scans,
             last_at = greatest(v.last_at, excluded.last_at), last_interaction = excluded.last_interaction
-        RETURNING tag_id, before
-    ), visitor AS (
-        -- Joined with `everyone`, so that it runs after it.
-        INSERT INTO visits AS v (tag_id, client, scans, last_at, last_interaction)
-        SELECT tag_id, client, count(*), max(at), max(id) FROM tap JOIN everyone USING (tag_id)
-        GROUP BY tag_id, client ORDER BY tag_id, client
-        ON CONFLICT (tag_id, client) DO UPDATE SET
-            before = v.last_interaction, before_at = v.last_at, scans = v.scans + excluded.scans,
-            last_at = greatest(v.last_at, excluded.last_at), last_interaction = excluded.last_interaction
-        RETURNING tag_id, client, before_at
+        RETURNING tag_id, client, before, before_at
     ), known AS (
         -- In the order of ids, which are reserved before taps join their group. The highest id is the last
         -- interaction of its tag above, and any other order would leave some out of the chain.
         SELECT tap.*,
-            coalesce(lag(id) OVER (PARTITION BY tag_id ORDER BY id), everyone.before) AS previous,
-            at - coalesce(lag(at) OVER (PARTITION BY tag_id, client ORDER BY id), visitor.before_at) AS away
-        FROM tap JOIN everyone USING (tag_id) JOIN visitor USING (tag_id, client)
+            coalesce(lag(id) OVER (PARTITION BY tap.tag_id ORDER BY id), everyone.before) AS previous,
+            at - coalesce(lag(at) OVER (PARTITION BY tap.tag_id, tap.client ORDER BY id), visitor.before_at) AS away
+        FROM tap JOIN visited everyone ON everyone.tag_id = tap.tag_id AND everyone.client = ''
+            JOIN visited visitor ON visitor.tag_id = tap.tag_id AND visitor.client = tap.client
     ), recorded AS (
         INSERT INTO interactions (id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter,
             last_counter, returning_month, returning_day, key_issued, simulated, reason, tech, country, uid, client,
@@ -138,12 +138,6 @@ BEGIN
             tech, country, uid, client, tamper, file_data, hash, url_digest, system, language, visitor_group,
             recall_group_id
         FROM known
-    ), opened AS (
-        -- The first time that a tag's inlay reports an open loop. Rows are locked last, by tag.
-        INSERT INTO opened_tags (tag_id, at, interaction_id)
-        SELECT DISTINCT ON (tag_id) tag_id, at, id FROM tap
-        WHERE tamper IN ('open', 'reclosed') AND tag_id <> 0 ORDER BY tag_id, id
-        ON CONFLICT (tag_id) DO NOTHING
     ), counted AS (
         INSERT INTO tap_counts AS c (hour, reason, simulated, writer, taps)
         SELECT at / 3600000, reason, simulated, record_taps.writer, count(*) FROM tap
@@ -152,4 +146,12 @@ BEGIN
     )
     SELECT id, at, reason, counter, last_counter, coalesce(away < 30 * day, false), coalesce(away < day, false)
     FROM known;
+    -- The first time that a tag's inlay reports an open loop. Rows are locked last, by tag.
+    IF 'open' = ANY (tampers) OR 'reclosed' = ANY (tampers) THEN
+        INSERT INTO opened_tags (tag_id, at, interaction_id)
+        SELECT DISTINCT ON (tag_id) tag_id, moment + ahead, id
+        FROM unnest(ids, tags, tampers, offsets) AS t (id, tag_id, tamper, ahead)
+        WHERE tamper IN ('open', 'reclosed') AND tag_id <> 0 ORDER BY tag_id, id
+        ON CONFLICT (tag_id) DO NOTHING;
+    END IF;
 END $$;

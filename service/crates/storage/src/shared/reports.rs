@@ -134,12 +134,11 @@ fn after(dialect: Dialect, settled: bool) -> &'static str {
         }
         (Dialect::Postgres, true) => {
             "SELECT seq, id, at, tag_id, experience_id, tech, country, system, language, visitor_group, simulated,
-                 reason FROM interactions WHERE (seq, id) > (?1, ?2) AND seq < (SELECT settled_before())
-             ORDER BY seq, id LIMIT ?3"
+                 reason FROM taps_after(?1, ?2, ?3, TRUE)"
         }
         (Dialect::Postgres, false) => {
             "SELECT seq, id, at, tag_id, experience_id, tech, country, system, language, visitor_group, simulated,
-                 reason FROM interactions WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT ?3"
+                 reason FROM taps_after(?1, ?2, ?3, FALSE)"
         }
     }
 }

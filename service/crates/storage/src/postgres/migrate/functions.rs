@@ -31,6 +31,7 @@ pub(super) const OURS: Functions<'static> = Functions {
         "reserve_interactions",
         "interaction_of",
         "settled_before",
+        "taps_after",
         "keys_expired_to",
         "expire_keys",
         "look_again",
@@ -296,7 +297,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "eb42f23d899bf99d40f6fd7d1a1ca29647c39dfae9f4cb03bf627d64d38fff8d";
+    const DIGEST: &str = "bbe39e755d86e5272c79e943455e9c4ec0bbd867be5347c69922011f2e92a714";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {
