@@ -29,8 +29,8 @@ fn tree(folder: &Path, options: &[&str]) -> PathBuf {
 }
 
 fn make(tree: &Path, image: &Path) -> Output {
-    let mut make = script("image");
-    let made = make.arg(tree).arg("0.1.0").arg(image).output();
+    let mut builder = script("image");
+    let made = builder.arg(tree).arg("0.1.0").arg(image).output();
     made.expect("bash is installed")
 }
 

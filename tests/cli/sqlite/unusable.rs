@@ -47,9 +47,12 @@ fn cut(database: &Path) {
     fs::write(database, &whole[..whole.len() / 2]).unwrap();
 }
 
+/// Puts something else in the place of a database.
+type Spoil = fn(&Path);
+
 #[tokio::test]
 async fn each_command_names_a_file_that_is_no_database_for_it_and_the_way_out() {
-    let cases: [(fn(&Path), &str, &str); 5] = [
+    let cases: [(Spoil, &str, &str); 5] = [
         (later, "newer Tapdesk (format 999", "use the newer version"),
         (empty, "is empty", "Restore a backup"),
         (folder, "is a folder", "Name the file in it"),

@@ -151,11 +151,11 @@ async fn names_of_parameters_in_another_case_are_a_template_s_if_none_has_them_e
     );
 
     // With a slug, and with a fixed parameter.
-    let named = settings("https://tags.example/w?Brand=Ab&s={slug}&p={picc}&c={mac}");
-    let id = template(&service, &named, &[]).await;
+    let with_slug = settings("https://tags.example/w?Brand=Ab&s={slug}&p={picc}&c={mac}");
+    let id = template(&service, &with_slug, &[]).await;
     let slug = json!({"slug": "bottle-1907"});
     let tag = service.redirecting_tag(slug).await;
-    let mut chip = Chip::new(named, aes("11", "33"));
+    let mut chip = Chip::new(with_slug, aes("11", "33"));
     service.inlay(inlay_json(&chip, id, Some(&tag))).await;
     let url = chip.url(Some(&tag.slug)).to_uppercase();
     let answer = tap(&service, &url).await;
