@@ -297,7 +297,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "bbe39e755d86e5272c79e943455e9c4ec0bbd867be5347c69922011f2e92a714";
+    const DIGEST: &str = "f8af97ac137390cae19df5e0d4dcc3b243765fe1210f4c0cfabcaa2ae0b64ea7";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {
