@@ -74,7 +74,8 @@ reproduce:
 	.make/reproduce
 
 # Ratios of the service to a bare answer of the same size, ten to twenty minutes and 10 GB of disk; then what the desktop costs.
-# `make bench CASE=tap` measures one case of the service.
+# `make bench CASE=tap` measures one case of the service; CASE=redirector needs TAPDESK_BENCH_REDIRECTOR,
+# the path of a chhoto-url binary, and is skipped without it.
 bench:
 	.make/setup build desktop test
 	cargo bench --locked -p tapdesk-service --bench service -- $(CASE)

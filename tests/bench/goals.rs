@@ -67,6 +67,7 @@ pub(crate) fn print(figures: &Figures) {
         of_webhooks(figures),
         others(figures),
         of_reports(figures),
+        of_redirects(figures),
     ];
     for goal in goals.into_iter().flatten() {
         let Some(measured) = goal.measured else {
@@ -216,6 +217,20 @@ fn of_webhooks(figures: &Figures) -> Vec<Goal> {
             ratio_of(&figures.webhooks, "PostgreSQL"),
         ),
     ]
+}
+
+/// The goal of taps next to redirects of another program.
+fn of_redirects(figures: &Figures) -> Vec<Goal> {
+    let ratio = figures.redirected.as_ref().map(|redirected| {
+        let rounds = redirected.rounds.iter();
+        median(rounds.map(|round| round.tap.rate / round.redirect.rate))
+    });
+    vec![at_least(
+        "tap : redirect of chhoto-url, 10,000 entries",
+        2.0,
+        Some(2.5),
+        ratio,
+    )]
 }
 
 /// The median of a database's ratios, if it was measured.

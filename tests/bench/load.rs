@@ -22,6 +22,8 @@ pub(crate) enum Case {
     Update,
     /// A tap with an unknown code, which gets an error page.
     Nobody,
+    /// A redirect of another program, without a key.
+    Redirect,
 }
 
 /// The requests of one connection.
@@ -61,6 +63,7 @@ impl Case {
             Self::Tap => 302,
             Self::Payload | Self::Update => 200,
             Self::Nobody => 404,
+            Self::Redirect => 307,
         };
         let body = String::from_utf8_lossy(answer.body);
         if answer.status != expected || answer.body == b"[]" {

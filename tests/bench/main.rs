@@ -33,6 +33,7 @@ mod imports;
 mod lists;
 mod load;
 mod memory;
+mod redirector;
 mod report;
 mod reports;
 mod server;
@@ -56,6 +57,7 @@ use imports::Imports;
 use lists::Listed;
 use load::Case;
 use memory::Seen;
+use redirector::Redirected;
 use reports::Reported;
 use subject::{Subject, Subjects};
 use turns::{Side, Turn};
@@ -94,6 +96,7 @@ struct Figures {
     webhooks: Rates,
     addresses: Vec<Found>,
     codes: Vec<Cost>,
+    redirected: Option<Redirected>,
 }
 
 fn main() -> Result<()> {
@@ -158,6 +161,15 @@ async fn measure(subjects: &Subjects, cluster: &Cluster, figures: &mut Figures) 
     if subjects.has(Subject::Codes) {
         eprintln!("codes of each technology");
         figures.codes = codes::each();
+    }
+    if subjects.has(Subject::Redirector) {
+        if let Some(program) = redirector::program() {
+            eprintln!("taps beside redirects of another program");
+            figures.redirected = Some(redirector::beside_taps(&program).await?);
+        } else {
+            let variable = redirector::PROGRAM;
+            eprintln!("skipped: redirector. Set {variable} to the path of a chhoto-url binary.");
+        }
     }
     if subjects.has(Subject::Memory) {
         eprintln!("ten million taps");

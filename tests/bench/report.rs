@@ -9,6 +9,7 @@ use crate::imports::Imports;
 use crate::lists::Listed;
 use crate::load::Case;
 use crate::memory::Seen;
+use crate::redirector::{Redirected, Round};
 use crate::reports::{GOAL_MILLIS, Reported};
 use crate::turns::{Side, Turn};
 
@@ -75,6 +76,9 @@ pub(crate) fn print(figures: &Figures) {
         for cost in &figures.codes {
             println!("{:45} {:9.2} us", cost.what, cost.seconds * 1e6);
         }
+    }
+    if let Some(redirected) = &figures.redirected {
+        redirects(redirected);
     }
 }
 
@@ -224,6 +228,42 @@ fn addresses(ways: &[Found]) {
             way.name()
         );
     }
+}
+
+/// Taps, redirects of another program, and the bare server.
+fn redirects(redirected: &Redirected) {
+    println!(
+        "\ntaps of 10,000 tags beside redirects of 10,000 links; ratios to the redirects of the same rounds"
+    );
+    println!(
+        "{:10} {:>9} {:>6} {:>8} {:>8} {:>11}",
+        "", "answers/s", "ratio", "p50 ms", "p99 ms", "CPU us/req"
+    );
+    let sides: [(&str, fn(&Round) -> FoundTurn); 3] = [
+        ("tap", |round| round.tap),
+        ("redirect", |round| round.redirect),
+        ("bare", |round| round.bare),
+    ];
+    let rounds = &redirected.rounds;
+    for (name, side) in sides {
+        let of =
+            |figure: fn(&FoundTurn) -> f64| median(rounds.iter().map(|round| figure(&side(round))));
+        let ratios = rounds
+            .iter()
+            .map(|round| side(round).rate / round.redirect.rate);
+        println!(
+            "{name:10} {:9.0} {:6.2} {:8.2} {:8.2} {:11.1}",
+            of(|turn| turn.rate),
+            median(ratios),
+            of(|turn| millis(turn.p50)),
+            of(|turn| millis(turn.p99)),
+            of(|turn| turn.cpu.as_secs_f64() * 1e6),
+        );
+    }
+    println!(
+        "redirects in their database when the last one was answered: {:.1} %",
+        redirected.stored * 100.0
+    );
 }
 
 fn millis(time: Duration) -> f64 {

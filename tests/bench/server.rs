@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use tapdesk_tests::postgres::Cluster;
 use tapdesk_tests::service::ADMIN_TOKEN;
+use tokio::net::TcpStream;
 
 use crate::bare::Answers;
 use crate::fixture::Fixture;
@@ -56,6 +57,25 @@ impl Server {
     pub(crate) fn bare(answers: &Answers) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         Self::start(command.arg(crate::BARE), &serde_json::to_vec(answers)?)
+    }
+
+    /// Another program, as soon as it listens on its port of the loopback.
+    pub(crate) async fn of_other(command: &mut Command, port: u16) -> Result<Self> {
+        const LOOK: Duration = Duration::from_millis(20);
+        const LOOKS: u32 = 500;
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let mut server = Self { child, address };
+        for _ in 0..LOOKS {
+            if TcpStream::connect(address).await.is_ok() {
+                return Ok(server);
+            }
+            if let Some(ended) = server.child.try_wait()? {
+                anyhow::bail!("the program ended with {ended}");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        anyhow::bail!("the program does not listen on port {port}")
     }
 
     fn start(command: &mut Command, input: &[u8]) -> Result<Self> {

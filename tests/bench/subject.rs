@@ -37,10 +37,12 @@ pub(crate) enum Subject {
     Templates,
     /// Verification of one code of each technology.
     Codes,
+    /// Taps beside redirects of a URL shortener, whose binary a variable names.
+    Redirector,
 }
 
 impl Subject {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Tap,
         Self::Payload,
         Self::Update,
@@ -57,6 +59,7 @@ impl Subject {
         Self::Webhooks,
         Self::Templates,
         Self::Codes,
+        Self::Redirector,
     ];
 
     fn name(self) -> &'static str {
@@ -77,6 +80,7 @@ impl Subject {
             Self::Webhooks => "webhooks",
             Self::Templates => "templates",
             Self::Codes => "codes",
+            Self::Redirector => "redirector",
         }
     }
 }

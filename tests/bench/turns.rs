@@ -256,7 +256,7 @@ impl Seat<'_> {
                 true,
             ),
             Case::Update => (keys().map(|key| update_request(*key, host)).collect(), bare),
-            Case::Nobody => unreachable!("no side has codes of nobody"),
+            Case::Nobody | Case::Redirect => unreachable!("no side has such requests"),
         };
         Supply {
             repeats,
