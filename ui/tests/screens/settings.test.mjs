@@ -424,7 +424,20 @@ group("Settings", {
       await asked.getByRole("alert").getByText("Wrong passphrase.").waitFor();
       assert.ok(await backups.nth(1).isChecked(), "the choice stays");
       assert.equal(await asked.getByLabel("Passphrase").inputValue(), "correct horse battery stable");
-      await page.evaluate(() => delete globalThis.host.refused.restore_from_bucket);
+      await page.evaluate(() => {
+        delete globalThis.host.refused.restore_from_bucket;
+        globalThis.host.download = {};
+      });
+      await asked.getByRole("button", { name: "Restore", exact: true }).click();
+      await asked.getByText("Downloading…").waitFor();
+      await page.evaluate(() => globalThis.host.download.tell(1_000_000));
+      await asked.getByText("1 MB of 2 MB").waitFor();
+      await page.keyboard.press("Escape");
+      await asked.getByRole("button", { name: "Stop" }).click();
+      await asked.getByRole("button", { name: "Cancel" }).waitFor();
+      assert.ok(await backups.nth(1).isChecked(), "a stopped download keeps the choice");
+      assert.equal(await page.getByText(/^Restored/).count(), 0, "nothing was restored");
+      await page.evaluate(() => delete globalThis.host.download);
       await asked.getByRole("button", { name: "Restore", exact: true }).click();
       await page.getByText(`Restored ${names[1]}.`).waitFor();
       await asked.waitFor({ state: "detached" });
