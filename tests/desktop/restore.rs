@@ -145,9 +145,10 @@ async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
         assert_eq!(listed[0].bytes, content.len() as u64);
     }
     let bucket = typed(&moto, "s3://backups/shop");
+    let hear = |_: u64| ();
     let restore = async |name: &str, text: &str| {
         let (_running, stopped) = oneshot::channel();
-        let restored = shell.restore_from_bucket(&bucket, name, passphrase(text), &|_| (), stopped);
+        let restored = shell.restore_from_bucket(&bucket, name, passphrase(text), &hear, stopped);
         let restored = restored.await.map_err(|error| error.message)?;
         Ok::<_, String>(restored.expect("nobody stopped it"))
     };
@@ -164,7 +165,7 @@ async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
     let (running, stopped) = oneshot::channel();
     drop(running);
     let secret = passphrase(PASSPHRASE);
-    let restored = shell.restore_from_bucket(&bucket, NEWER, secret, &|_| (), stopped);
+    let restored = shell.restore_from_bucket(&bucket, NEWER, secret, &hear, stopped);
     assert_eq!(restored.await.unwrap(), None);
     assert_eq!(tag_names(&shell).await, ["Other"], "nothing was changed");
 

@@ -414,8 +414,15 @@ group("Settings", {
       assert.ok(await backups.first().isChecked(), "the newest is chosen");
       await asked.getByText("2 MB").first().waitFor();
       await asked.getByText("Restoring moves the current database aside. It is not deleted.").waitFor();
-      // Another bucket has other backups.
+      // Another bucket has other backups, also if its name is entered while the former one is listed.
+      await asked.getByLabel("Region").fill("eu-west-1");
+      await page.evaluate(() => (globalThis.host.listing = {}));
+      await asked.getByRole("button", { name: "Show backups" }).click();
       await asked.getByLabel("Region").fill("eu-central-1");
+      await page.evaluate((found) => globalThis.host.listing.done(found), found);
+      await asked.locator("button.primary:enabled").waitFor();
+      assert.equal(await backups.count(), 0, "a list of another bucket is shown");
+      await page.evaluate(() => delete globalThis.host.listing);
       await asked.getByRole("button", { name: "Show backups" }).click();
       await backups.nth(1).check();
       await refuseForm(page, "restore_from_bucket", "Wrong passphrase.", []);
@@ -441,6 +448,13 @@ group("Settings", {
       await asked.getByRole("button", { name: "Restore", exact: true }).click();
       await page.getByText(`Restored ${names[1]}.`).waitFor();
       await asked.waitFor({ state: "detached" });
+      // Whoever opens it later is not given the secret.
+      const again = page.getByRole("button", { name: "Restore from bucket…" });
+      await again.click();
+      await asked.getByLabel("Secret access key").fill("a secret");
+      await asked.getByRole("button", { name: "Cancel" }).click();
+      await again.click();
+      assert.equal(await asked.getByLabel("Secret access key").inputValue(), "");
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

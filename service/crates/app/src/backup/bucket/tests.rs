@@ -101,7 +101,7 @@ async fn a_download_says_how_much_has_arrived() {
     bucket.store(NAME, copy(length).0, &stored).await.unwrap();
     let heard = std::sync::Mutex::new(Vec::new());
     let file = folder.path().join("file");
-    let hear = |bytes| heard.lock().unwrap().push(bytes);
+    let hear = |bytes: u64| heard.lock().unwrap().push(bytes);
     bucket.fetch_watched(NAME, &file, &hear).await.unwrap();
     let heard = heard.into_inner().unwrap();
     assert!(heard.is_sorted(), "{heard:?}");
