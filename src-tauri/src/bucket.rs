@@ -1,12 +1,20 @@
 //! Backups in a bucket, for a restore: its form, its list, and the download of one.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tapdesk_service::backup::{Bucket, BucketPath, DestinationError};
 use tapdesk_service::field_error::FieldError;
 use tapdesk_service::s3_server::S3Server;
+use tokio::time::timeout;
 use zeroize::{Zeroize as _, Zeroizing};
+
+/// When a list is given up: a server that answers with page after page never ends it. It is longer
+/// than all attempts to connect.
+const LIST_LIMIT: Duration = Duration::from_mins(2);
+/// How many backups are listed, the newest: more than a schedule keeps, and few enough for a page.
+const MOST: usize = 1_000;
 
 /// A bucket and its server, as a person enters them. For an empty value of the server, the variable
 /// of the environment counts, as for scheduled backups. Nothing of it is stored.
@@ -36,21 +44,30 @@ pub struct BucketBackup {
 }
 
 impl BucketForm {
-    /// The backups in the bucket, the newest first.
+    /// The newest backups in the bucket, the newest first.
     pub async fn list(&self) -> Result<Vec<BucketBackup>, FieldError> {
         let (_, bucket) = self.open()?;
-        let found = bucket.list().await;
+        let found = timeout(LIST_LIMIT, bucket.list()).await.map_err(|_| {
+            let why = "The server did not list its backups within two minutes. Check its URL and the path, and try again.";
+            FieldError::whole(why)
+        })?;
         let found = found.map_err(|error| FieldError::whole(error.to_string()))?;
-        let found = found.into_iter().map(|backup| BucketBackup {
+        let found = found.into_iter().take(MOST).map(|backup| BucketBackup {
             name: backup.name,
             bytes: backup.bytes,
         });
         Ok(found.collect())
     }
 
-    /// Downloads the backup of this name into a folder, and returns its file. The name comes from
-    /// the page, so it is used only if it is the name of a backup.
-    pub(crate) async fn fetch(&self, name: &str, folder: &Path) -> Result<PathBuf, FieldError> {
+    /// Downloads the backup of this name into a folder, and returns its file. `heard` gets the number
+    /// of bytes that have arrived. The name comes from the page, so it is used only if it is the name
+    /// of a backup.
+    pub(crate) async fn fetch(
+        &self,
+        name: &str,
+        folder: &Path,
+        heard: &(dyn Fn(u64) + Send + Sync),
+    ) -> Result<PathBuf, FieldError> {
         let (path, bucket) = self.open()?;
         let one = BucketPath::parse(&format!("{path}/{name}")).ok();
         let parts = one.as_ref().and_then(BucketPath::split_backup);
@@ -58,7 +75,7 @@ impl BucketForm {
             return Err(FieldError::whole("Choose a backup of the list."));
         };
         let file = folder.join(name);
-        let fetched = bucket.fetch(name, &file).await;
+        let fetched = bucket.fetch_watched(name, &file, heard).await;
         fetched.map_err(|error| FieldError::whole(error.to_string()))?;
         Ok(file)
     }
@@ -67,8 +84,9 @@ impl BucketForm {
     fn open(&self) -> Result<(BucketPath, Bucket), FieldError> {
         let path = self.parse_path()?;
         let server = self.server();
-        let refused = |why: String| FieldError::of("endpoint", why);
-        server.url().map_err(refused)?;
+        let refused = |field: &'static str| move |why: String| FieldError::of(field, why);
+        server.check_region().map_err(refused("region"))?;
+        server.url().map_err(refused("endpoint"))?;
         if server.access_key.is_none() {
             let why = "Enter the name of the access key.";
             return Err(FieldError::of("access_key", why));
@@ -77,6 +95,7 @@ impl BucketForm {
             let why = "Enter the secret of the access key.";
             return Err(FieldError::of("secret", why));
         }
+        server.key().map_err(refused("access_key"))?;
         let bucket = Bucket::open(&path, &server);
         let bucket = bucket.map_err(|error| FieldError::whole(error.to_string()))?;
         Ok((path, bucket))

@@ -114,17 +114,29 @@ pub(crate) async fn bucket_backups(bucket: BucketForm) -> Result<Vec<BucketBacku
     Ok(bucket.list().await?)
 }
 
-/// Downloads and restores the backup of this name in a bucket. Returns its name.
+/// Downloads and restores the backup of this name in a bucket, and reports how many bytes have
+/// arrived. Returns its name, or `None` if the page stopped the download, which has this `id` for
+/// `stop_download`.
 #[tauri::command]
 pub(crate) async fn restore_from_bucket(
     shell: SharedShell<'_>,
+    downloads: State<'_, Downloads>,
+    id: String,
     bucket: BucketForm,
     name: String,
     passphrase: String,
-) -> Result<String, RefusedForm> {
+    channel: Channel<u64>,
+) -> Result<Option<String>, RefusedForm> {
     let passphrase = Zeroizing::new(passphrase);
-    let restored = shell.restore_from_bucket(&bucket, &name, passphrase);
-    Ok(restored.await?)
+    let stopped = downloads.begin(id.clone());
+    let heard = move |bytes| {
+        // A page that was reloaded hears no more.
+        let _ = channel.send(bytes);
+    };
+    let restored = shell.restore_from_bucket(&bucket, &name, passphrase, &heard, stopped);
+    let restored = restored.await;
+    downloads.end(&id);
+    Ok(restored?)
 }
 
 /// Replaces the key that wraps secrets, and reports progress.

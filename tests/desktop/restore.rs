@@ -10,6 +10,7 @@ use tapdesk::shell::Shell;
 use tapdesk::state::ProblemKind;
 use tapdesk_tests::Moto;
 use tapdesk_tests::moto::{ACCESS_KEY, SECRET};
+use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use crate::installation::{Installation, call, make_tag, problem, tag_names};
@@ -144,11 +145,14 @@ async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
         assert_eq!(listed[0].bytes, content.len() as u64);
     }
     let bucket = typed(&moto, "s3://backups/shop");
+    let hear = |_: u64| ();
     let restore = async |name: &str, text: &str| {
-        let restored = shell.restore_from_bucket(&bucket, name, passphrase(text));
-        restored.await.map_err(|error| error.message)
+        let (_running, stopped) = oneshot::channel();
+        let restored = shell.restore_from_bucket(&bucket, name, passphrase(text), &hear, stopped);
+        let restored = restored.await.map_err(|error| error.message)?;
+        Ok::<_, String>(restored.expect("nobody stopped it"))
     };
-    for wrong in ["", "battery staple horse"] {
+    for wrong in ["", "short", "battery staple horse"] {
         let refused = restore(NEWER, wrong).await.unwrap_err();
         assert!(refused.contains("passphrase"), "{refused}");
     }
@@ -157,6 +161,12 @@ async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
         let refused = restore(name, "").await.unwrap_err();
         assert_eq!(refused, "Choose a backup of the list.", "{name}");
     }
+    // A person who cancels keeps the database.
+    let (running, stopped) = oneshot::channel();
+    drop(running);
+    let secret = passphrase(PASSPHRASE);
+    let restored = shell.restore_from_bucket(&bucket, NEWER, secret, &hear, stopped);
+    assert_eq!(restored.await.unwrap(), None);
     assert_eq!(tag_names(&shell).await, ["Other"], "nothing was changed");
 
     assert_eq!(restore(OLDER, PASSPHRASE).await.as_deref(), Ok(OLDER));
@@ -186,6 +196,13 @@ async fn a_bucket_that_cannot_be_listed_is_refused_at_its_field() {
         endpoint.clone_into(&mut form.endpoint);
         assert_eq!(refused(form).await.0, "endpoint", "{endpoint}");
     }
+    // Pasted from a letter: a header cannot have either.
+    let mut form = typed(&moto, "s3://backups");
+    "AKIA\u{200b}TAPDESK".clone_into(&mut form.access_key);
+    assert_eq!(refused(form).await.0, "access_key");
+    let mut form = typed(&moto, "s3://backups");
+    "münchen".clone_into(&mut form.region);
+    assert_eq!(refused(form).await.0, "region");
     // The environment of whoever runs the tests may have a key.
     if std::env::var_os("AWS_SECRET_ACCESS_KEY").is_none() {
         let mut form = typed(&moto, "s3://backups");

@@ -8,6 +8,7 @@ use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::field_error::FieldError;
 use tapdesk_service::keyring::Passphrase;
 use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, move_aside, temporary_folder};
+use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::Shell;
@@ -39,18 +40,28 @@ impl Shell {
     }
 
     /// Downloads the backup of this name from a bucket, and restores it like a file. The download
-    /// is next to the database, so that a full disk shows before the service stops.
+    /// is next to the database, so that a full disk shows before the service stops. `heard` gets the
+    /// number of bytes that have arrived. Returns the backup's name, or `None` if `stopped` fired
+    /// during the download: then nothing has changed.
     pub async fn restore_from_bucket(
         &self,
         bucket: &BucketForm,
         name: &str,
         passphrase: Secret,
-    ) -> Result<String, FieldError> {
+        heard: &(dyn Fn(u64) + Send + Sync),
+        stopped: oneshot::Receiver<()>,
+    ) -> Result<Option<String>, FieldError> {
+        // A download takes long: a passphrase that is none shows before it.
+        parse(&passphrase).map_err(FieldError::whole)?;
         let folder = temporary_folder(&self.folders.database)
             .map_err(|error| FieldError::whole(error.to_string()))?;
-        let file = bucket.fetch(name, folder.path()).await?;
+        let file = tokio::select! {
+            biased;
+            _ = stopped => return Ok(None),
+            fetched = bucket.fetch(name, folder.path(), heard) => fetched?,
+        };
         let restored = self.restore(file, passphrase).await;
-        restored.map_err(FieldError::whole)
+        restored.map(Some).map_err(FieldError::whole)
     }
 }
 
@@ -72,13 +83,17 @@ fn restore(
     })
 }
 
+/// The passphrase as a person typed it; `None` if the field is empty.
+fn parse(passphrase: &Secret) -> Result<Option<Passphrase>, String> {
+    if passphrase.is_empty() {
+        return Ok(None);
+    }
+    let passphrase = Passphrase::parse(passphrase);
+    passphrase.map(Some).map_err(|error| error.to_string())
+}
+
 fn open(restore: &Restore, passphrase: &Secret) -> Result<Option<Zeroizing<[u8; 32]>>, String> {
-    let passphrase = if passphrase.is_empty() {
-        None
-    } else {
-        let passphrase = Passphrase::parse(passphrase);
-        Some(passphrase.map_err(|error| error.to_string())?)
-    };
+    let passphrase = parse(passphrase)?;
     restore
         .open_key(passphrase.as_ref())
         .map_err(|error| match error {

@@ -98,6 +98,10 @@ export const desktopHost = (page, given) =>
       }
       // It goes on until the test says that it is done.
       if (command === "rotate_key") return new Promise((done) => (host.rotate = (progress) => (progress ? tell(progress) : done())));
+      if (command === "bucket_backups" && host.listing) return new Promise((done) => (host.listing.done = done));
+      // It goes on until the test says how it ended, or the page stops it.
+      if (command === "restore_from_bucket" && host.download) return new Promise((done) => Object.assign(host.download, { tell, done }));
+      if (command === "stop_download") host.download?.done(null);
       if (command === "watch_readers") {
         host.place = (readers) => tell({ fault: null, readers });
         host.place(readers);

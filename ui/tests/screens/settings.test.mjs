@@ -414,8 +414,15 @@ group("Settings", {
       assert.ok(await backups.first().isChecked(), "the newest is chosen");
       await asked.getByText("2 MB").first().waitFor();
       await asked.getByText("Restoring moves the current database aside. It is not deleted.").waitFor();
-      // Another bucket has other backups.
+      // Another bucket has other backups, also if its name is entered while the former one is listed.
+      await asked.getByLabel("Region").fill("eu-west-1");
+      await page.evaluate(() => (globalThis.host.listing = {}));
+      await asked.getByRole("button", { name: "Show backups" }).click();
       await asked.getByLabel("Region").fill("eu-central-1");
+      await page.evaluate((found) => globalThis.host.listing.done(found), found);
+      await asked.locator("button.primary:enabled").waitFor();
+      assert.equal(await backups.count(), 0, "a list of another bucket is shown");
+      await page.evaluate(() => delete globalThis.host.listing);
       await asked.getByRole("button", { name: "Show backups" }).click();
       await backups.nth(1).check();
       await refuseForm(page, "restore_from_bucket", "Wrong passphrase.", []);
@@ -424,10 +431,30 @@ group("Settings", {
       await asked.getByRole("alert").getByText("Wrong passphrase.").waitFor();
       assert.ok(await backups.nth(1).isChecked(), "the choice stays");
       assert.equal(await asked.getByLabel("Passphrase").inputValue(), "correct horse battery stable");
-      await page.evaluate(() => delete globalThis.host.refused.restore_from_bucket);
+      await page.evaluate(() => {
+        delete globalThis.host.refused.restore_from_bucket;
+        globalThis.host.download = {};
+      });
+      await asked.getByRole("button", { name: "Restore", exact: true }).click();
+      await asked.getByText("Downloading…").waitFor();
+      await page.evaluate(() => globalThis.host.download.tell(1_000_000));
+      await asked.getByText("1 MB of 2 MB").waitFor();
+      await page.keyboard.press("Escape");
+      await asked.getByRole("button", { name: "Stop" }).click();
+      await asked.getByRole("button", { name: "Cancel" }).waitFor();
+      assert.ok(await backups.nth(1).isChecked(), "a stopped download keeps the choice");
+      assert.equal(await page.getByText(/^Restored/).count(), 0, "nothing was restored");
+      await page.evaluate(() => delete globalThis.host.download);
       await asked.getByRole("button", { name: "Restore", exact: true }).click();
       await page.getByText(`Restored ${names[1]}.`).waitFor();
       await asked.waitFor({ state: "detached" });
+      // Whoever opens it later is not given the secret.
+      const again = page.getByRole("button", { name: "Restore from bucket…" });
+      await again.click();
+      await asked.getByLabel("Secret access key").fill("a secret");
+      await asked.getByRole("button", { name: "Cancel" }).click();
+      await again.click();
+      assert.equal(await asked.getByLabel("Secret access key").inputValue(), "");
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

@@ -58,6 +58,17 @@ pub enum BackupError {
     /// The file cannot be written or read back.
     #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
     File(PathBuf, std::io::Error),
+    /// The disk has no room for a download: megabytes that are needed, and that are free.
+    #[error(
+        "The backup needs {needed} MB on the disk of the database, for the download and a copy, and {free} MB are free. \
+         Make room there."
+    )]
+    NoRoom {
+        /// Megabytes that are needed.
+        needed: u64,
+        /// Megabytes that are free.
+        free: u64,
+    },
     /// The folder belongs to the system.
     #[error("{} belongs to the system. Choose a folder that is only for backups, such as /var/backups/tapdesk.", .0.display())]
     System(PathBuf),

@@ -41,6 +41,7 @@ impl S3Server {
     /// The URL of the server. An `Err` is a sentence for people. A backup contains data of
     /// visitors, so it leaves this machine only by TLS.
     pub fn url(&self) -> Result<Url, String> {
+        self.check_region()?;
         let Some(text) = &self.endpoint else {
             let url = format!("https://s3.{}.amazonaws.com", self.region());
             return Url::parse(&url).map_err(|_| format!("{} is no region.", self.region()));
@@ -66,9 +67,26 @@ impl S3Server {
         }
     }
 
-    /// The access key and its secret. An `Err` is a sentence for people.
-    pub(crate) fn key(&self) -> Result<(&str, &str), String> {
+    /// Checks the region, which is a part of a host and of a header. An `Err` is a sentence for people.
+    pub fn check_region(&self) -> Result<(), String> {
+        let is_of_region = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if self.region().chars().all(is_of_region) {
+            return Ok(());
+        }
+        Err(
+            "The region of a server (AWS_REGION) has only letters, digits and hyphens, as in us-east-1."
+                .to_owned(),
+        )
+    }
+
+    /// The access key and its secret. An `Err` is a sentence for people. The name of the key is in a
+    /// header of each request, and the client would panic at other characters.
+    pub fn key(&self) -> Result<(&str, &str), String> {
         match (&self.access_key, &self.secret) {
+            (Some(key), Some(_)) if !key.chars().all(|c| c.is_ascii_graphic()) => Err(
+                "The access key (AWS_ACCESS_KEY_ID) has a space, or a letter that no access key has. Copy it again."
+                    .to_owned(),
+            ),
             (Some(key), Some(secret)) => Ok((key, secret)),
             _ => Err(
                 "A bucket needs an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
@@ -134,8 +152,38 @@ mod tests {
     }
 
     #[test]
+    fn what_no_header_can_have_is_refused_before_a_request() {
+        for wrong in [
+            "AKIATÄPDESK",
+            "AKIA TAPDESK",
+            "AKIA\u{200b}TAPDESK",
+            "AKIA\n",
+        ] {
+            let server = S3Server {
+                access_key: Some(wrong.to_owned()),
+                secret: Some(Zeroizing::new("secret".to_owned())),
+                ..S3Server::default()
+            };
+            assert!(
+                server.key().unwrap_err().contains("Copy it again"),
+                "{wrong:?}"
+            );
+        }
+        for wrong in ["eu central", "münchen", "x/.evil.example/", "a\nb"] {
+            let server = S3Server {
+                region: Some(wrong.to_owned()),
+                ..S3Server::default()
+            };
+            assert!(
+                server.url().unwrap_err().contains("AWS_REGION"),
+                "{wrong:?}"
+            );
+        }
+    }
+
+    #[test]
     fn the_secret_is_in_no_debug_output() {
-        let server = S3Server::from_variables(|name| Some(format!("the {name}")));
+        let server = S3Server::from_variables(|name| Some(format!("the-{name}")));
         assert!(server.key().is_ok());
         let shown = format!("{server:?}");
         assert!(

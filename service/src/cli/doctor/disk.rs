@@ -12,8 +12,9 @@ const LEAST: u64 = 64 << 20;
 
 /// Checks the disk of the database at `path`, which need not exist.
 pub(super) fn check(path: &Path) -> Finding {
-    let folder = || path.parent().and_then(sqlite::free_space);
-    let Some(free) = sqlite::free_space(path).or_else(folder) else {
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // Of a new database there is neither the file nor, at first, its folder.
+    let Some(free) = place.ancestors().find_map(sqlite::free_space) else {
         return Good("the system does not say how much is free".to_owned());
     };
     let size = path.metadata().map_or(0, |file| file.len());
@@ -45,6 +46,14 @@ fn finding(free: u64, size: u64) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_disk_of_a_database_that_does_not_exist_is_that_of_its_folder() {
+        for path in ["none.db", "none/none/none.db", "/none/none.db"] {
+            let (Good(text) | Warning(text) | Bad(text)) = check(Path::new(path));
+            assert!(text.contains("free beside"), "{path}: {text}");
+        }
+    }
 
     #[test]
     fn a_disk_is_named_before_it_is_full_and_if_an_upgrade_would_fill_it() {

@@ -84,9 +84,25 @@ export const createDatabase = () => shell<string>("start_afresh");
 export const restoreBackup = (passphrase: string) => shell<string | null>("restore_backup", { passphrase });
 /** The backups in a bucket, the newest first. */
 export const bucketBackups = async (bucket: BucketForm) => (await shell<BucketBackup[]>("bucket_backups", { bucket })) ?? [];
-/** Downloads and restores the backup of this name in a bucket; returns its name. */
-export const restoreFromBucket = (bucket: BucketForm, name: string, passphrase: string) =>
-  shell<string>("restore_from_bucket", { bucket, name, passphrase });
+/**
+ * Downloads and restores the backup of this name in a bucket; `heard` is called with the number of bytes that have
+ * arrived. The outcome is its name, or null if it was stopped before all of it was here.
+ */
+export function restoreFromBucket(
+  bucket: BucketForm,
+  name: string,
+  passphrase: string,
+  heard: (bytes: number) => void,
+): { outcome: Promise<string | null | undefined>; stop: () => void } {
+  if (!inDesktop) return { outcome: Promise.resolve(null), stop: () => undefined };
+  const id = crypto.randomUUID();
+  const channel = new Channel<number>();
+  channel.onmessage = heard;
+  return {
+    outcome: shell<string | null>("restore_from_bucket", { id, bucket, name, passphrase, channel }),
+    stop: () => void invoke("stop_download", { id }),
+  };
+}
 /** Rotates the key that wraps secrets; `heard` is called with the progress. */
 export async function rotateKey(heard: (progress: RotationProgress) => void): Promise<void> {
   if (!inDesktop) return;

@@ -27,6 +27,7 @@ use super::destination::{BucketPath, is_backup};
 use crate::s3_server::S3Server;
 use domain::private_file;
 use http::Connector;
+use storage::sqlite::free_space;
 
 /// Size of a part of an upload, in bytes. Servers refuse parts of less than 5 MiB. One part is in
 /// memory at a time.
@@ -35,6 +36,10 @@ const PART: u64 = 8 << 20;
 const PARTS: u64 = 10_000;
 /// Size of one read, in bytes.
 const PIECE: u64 = 256 * 1024;
+/// After how many bytes of a download its progress is reported: often enough for people.
+const SAID_EACH: u64 = 1 << 20;
+/// Bytes in a megabyte.
+const MB: u64 = 1_000_000;
 /// How often a request is sent again, with growing pauses: a few seconds in all. After a longer
 /// outage the schedule makes the next attempt.
 const RETRIES: usize = 4;
@@ -203,13 +208,27 @@ impl Bucket {
     /// Downloads a backup to `file`, which must not exist, and which only its owner can read.
     /// Returns the digest of its content.
     pub async fn fetch(&self, name: &str, file: &Path) -> Result<Fingerprint, BackupError> {
+        self.fetch_watched(name, file, &|_| ()).await
+    }
+
+    /// Like `fetch`, and calls `heard` with the number of bytes that have arrived: after each
+    /// mebibyte, and at the end. Dropping the future ends the download.
+    pub async fn fetch_watched(
+        &self,
+        name: &str,
+        file: &Path,
+        heard: &(dyn Fn(u64) + Send + Sync),
+    ) -> Result<Fingerprint, BackupError> {
         let failed = |error| BackupError::File(file.to_owned(), error);
         let got = self.store.get(&self.object(name)?).await;
-        let mut content = got.map_err(|error| self.failed(&error))?.into_stream();
+        let got = got.map_err(|error| self.failed(&error))?;
+        check_room(got.meta.size, file.parent().and_then(free_space))?;
+        let mut content = got.into_stream();
         private_file::create_empty(file).map_err(failed)?;
         let mut options = File::options();
         let mut written = options.write(true).open(file).await.map_err(failed)?;
         let mut digest = Sha256::new();
+        let (mut arrived, mut said) = (0, 0);
         loop {
             let piece = content.try_next().await;
             let Some(piece) = piece.map_err(|error| self.failed(&error))? else {
@@ -217,8 +236,14 @@ impl Bucket {
             };
             digest.update(&piece);
             written.write_all(&piece).await.map_err(failed)?;
+            arrived += piece.len() as u64;
+            if arrived - said >= SAID_EACH {
+                said = arrived;
+                heard(arrived);
+            }
         }
         written.flush().await.map_err(failed)?;
+        heard(arrived);
         Ok(digest.finalize().into())
     }
 
@@ -239,6 +264,8 @@ impl Bucket {
             .collect();
         // Their names contain their times.
         found.sort_by(|one, other| other.name.cmp(&one.name));
+        // A page of a list may repeat the end of the one before.
+        found.dedup_by(|one, other| one.name == other.name);
         Ok(found)
     }
 
@@ -269,6 +296,19 @@ impl Bucket {
 
     fn failed(&self, error: &object_store::Error) -> BackupError {
         BackupError::Bucket(words::sentence(error, &self.path, &self.server))
+    }
+}
+
+/// Refuses a download that the disk has no room for: a full disk would stop the service. A download
+/// is copied once, to be checked or restored.
+fn check_room(bytes: u64, free: Option<u64>) -> Result<(), BackupError> {
+    let needed = bytes.saturating_mul(2);
+    match free {
+        Some(free) if free < needed => Err(BackupError::NoRoom {
+            needed: needed.div_ceil(MB),
+            free: free / MB,
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -115,9 +115,9 @@ impl fmt::Display for BucketPath {
     }
 }
 
-/// Whether a file or object of this name is a backup.
+/// Whether a file or object of this name is a backup, and can be named in a path.
 pub(super) fn is_backup(name: &str) -> bool {
-    name.starts_with("tapdesk-") && name.ends_with(".backup")
+    name.starts_with("tapdesk-") && name.ends_with(".backup") && is_segment(name)
 }
 
 /// Some servers treat a segment of dots as a step to another folder.

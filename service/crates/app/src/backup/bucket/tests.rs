@@ -91,3 +91,48 @@ async fn an_error_is_a_sentence_that_repeats_no_answer() {
     let other = sentence("Connection refused (os error 111)");
     assert!(other.ends_with("s3://backups/shop: Connection refused (os error 111)."));
 }
+
+#[tokio::test]
+async fn a_download_says_how_much_has_arrived() {
+    let folder = tempfile::tempdir().unwrap();
+    let bucket = bucket("s3://backups");
+    let length = 2_500_000;
+    let stored = folder.path().join("stored");
+    bucket.store(NAME, copy(length).0, &stored).await.unwrap();
+    let heard = std::sync::Mutex::new(Vec::new());
+    let file = folder.path().join("file");
+    let hear = |bytes: u64| heard.lock().unwrap().push(bytes);
+    bucket.fetch_watched(NAME, &file, &hear).await.unwrap();
+    let heard = heard.into_inner().unwrap();
+    assert!(heard.is_sorted(), "{heard:?}");
+    assert_eq!(heard.last(), Some(&(length as u64)));
+}
+
+#[tokio::test]
+async fn only_names_that_can_be_restored_are_listed() {
+    let bucket = bucket("s3://backups");
+    for other in [
+        "tapdesk-before upgrade.backup",
+        "tapdesk-\u{202e}.backup",
+        NAME,
+    ] {
+        let place = ObjectPath::parse(other).unwrap();
+        bucket.store.put(&place, "x".into()).await.unwrap();
+    }
+    let listed = bucket.list().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|backup| backup.name.as_str()).collect();
+    assert_eq!(names, [NAME]);
+}
+
+#[test]
+fn a_download_that_would_fill_the_disk_does_not_begin() {
+    assert!(check_room(10 * MB, Some(20 * MB)).is_ok());
+    assert!(check_room(10 * MB, None).is_ok());
+    let refused = check_room(10 * MB, Some(20 * MB - 1)).unwrap_err();
+    let said = refused.to_string();
+    assert!(
+        said.contains("needs 20 MB") && said.contains("19 MB are free"),
+        "{said}"
+    );
+    assert!(check_room(u64::MAX, Some(1 << 60)).is_err());
+}
