@@ -32,7 +32,8 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
     assert_eq!(
         first,
         json!({"position": 1, "at": "2026-01-01T12:00:00Z", "by": by(), "uid": "04DE5F1EACC040",
-               "tag_id": 7, "counter": 3, "verdict": "ok", "reason": "as it should be", "reader": null})
+               "tag_id": 7, "counter": 3, "verdict": "ok", "reason": "as it should be", "reader": null,
+               "photo": null})
     );
     service.advance(1_000);
     let unreadable = json!({"verdict": "unreadable", "reader": "ACS ACR1252 1S CL Reader"});
@@ -54,7 +55,7 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
         whole["rows"][1],
         json!({"position": 2, "at": "2026-01-01T12:00:01Z", "by": by(), "uid": null,
                "tag_id": null, "counter": null, "verdict": "unreadable", "reason": "",
-               "reader": "ACS ACR1252 1S CL Reader"})
+               "reader": "ACS ACR1252 1S CL Reader", "photo": null})
     );
 }
 

@@ -239,7 +239,7 @@ fn redirects(redirected: &Redirected) {
         "{:10} {:>9} {:>6} {:>8} {:>8} {:>11}",
         "", "answers/s", "ratio", "p50 ms", "p99 ms", "CPU us/req"
     );
-    let sides: [(&str, fn(&Round) -> FoundTurn); 3] = [
+    let sides: [(&str, FoundSide); 3] = [
         ("tap", |round| round.tap),
         ("redirect", |round| round.redirect),
         ("bare", |round| round.bare),

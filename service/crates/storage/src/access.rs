@@ -18,6 +18,7 @@ use crate::metrics::StorageMetrics;
 #[cfg(feature = "postgres")]
 use crate::postgres::PostgresStorage;
 use crate::shared::operation::{Changing, Erased, Moment, Reading, typed, unerased};
+use crate::shared::tags::KeptCounts;
 use crate::shared::{Change, Read, callers};
 use crate::sqlite::SqliteStorage;
 use crate::value::{Row, Value};
@@ -177,6 +178,11 @@ impl Access {
     pub fn reach(&self) -> &Reach {
         self.caller()
             .map_or(&Reach::EVERYTHING, |caller| &caller.reach)
+    }
+
+    /// The counts of all tags that this process keeps.
+    pub(crate) fn counted(&self) -> &KeptCounts {
+        each!(self, db => &db.kept_counts)
     }
 
     /// Counts as a change of the request once it is dropped: for operations that a database

@@ -14,7 +14,7 @@ use label::{Label, Lettering, Printer, Ready, Survey};
 /// The first label, and the facts of all.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LabelPreview {
-    /// Number of labels.
+    /// How many labels the selection has.
     labels: usize,
     /// Number of pages; for ZIP files, of images.
     pages: u64,
@@ -26,7 +26,7 @@ pub struct LabelPreview {
     svg: Option<String>,
     /// Side of a module of the first code, in millimetres.
     module_mm: Option<f64>,
-    /// Warnings, in words.
+    /// Sentences about labels that may not be read.
     warnings: Vec<String>,
 }
 

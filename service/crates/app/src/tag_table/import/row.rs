@@ -144,7 +144,7 @@ impl Reader {
         Ok(Parsed { row, warning })
     }
 
-    /// All URL templates.
+    /// The URL templates that a row can name.
     async fn templates(&self, service: &Service) -> Result<&[UrlTemplate], FieldError> {
         let read = || service.storage.url_templates(None, URL_TEMPLATES_MAX);
         let templates = self.templates.get_or_try_init(read).await;

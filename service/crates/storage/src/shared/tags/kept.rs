@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::estimate;
-use crate::access::each;
 use crate::{Access, StorageError, TagFilter};
 use domain::clock::{Millis, Timestamp};
 use domain::tag::PropertyKey;
@@ -128,10 +127,6 @@ impl KeptCounts {
 }
 
 impl Access {
-    fn counted(&self) -> &KeptCounts {
-        each!(self, db => &db.kept_counts)
-    }
-
     /// The counts of all tags that match, if they are kept: those of this moment, or of one in the
     /// last 30 seconds. `None` if the caller must count by itself. With `estimate`, they are only
     /// kept ones.
