@@ -148,6 +148,19 @@ group("Phones", {
       await page.getByRole("dialog").getByText("This phone was ended").waitFor();
       assert.equal(await code(page).count(), 0);
     },
+    "show no code any more also if they were ended before the list had them": async (page) => {
+      await shown(page);
+      const { list } = await fakePhones(page);
+      await page.route(/\/admin\/v1\/phones$/, async (route) => {
+        if (route.request().method() !== "POST") return route.fallback();
+        const created = { ...route.request().postDataJSON(), ...unpaired, id: 7, created_at: new Date().toISOString() };
+        return route.fulfill({ status: 201, json: { ...created, pair_url: PAIR_URL } });
+      });
+      await begin(page, "Anna");
+      await showCode(page);
+      await page.getByRole("dialog").getByText("This phone was ended").waitFor();
+      assert.deepEqual([await code(page).count(), list], [0, []]);
+    },
     "get a new code when the first one has expired, and the list has one phone": async (page) => {
       await shown(page);
       const fake = await fakePhones(page);
