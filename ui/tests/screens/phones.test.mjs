@@ -226,6 +226,9 @@ group("Phones", {
       const note = page.getByRole("region", { name: "Note of staff" });
       await note.getByText("Torn at the top").waitFor();
       await note.getByRole("img", { name: "Photo by Anna" }).waitFor();
+      // A detail such as a torn edge needs the photo in its full size.
+      const [saved] = await Promise.all([page.waitForEvent("download"), note.getByRole("button", { name: "Save photo…" }).click()]);
+      assert.equal(saved.suggestedFilename(), `interaction-${id}.png`);
     },
     "leave taps that are marked in the list and in the detail": async (page, { api }) => {
       const { id } = (await api.get("/interactions?limit=1")).items[0];

@@ -56,6 +56,11 @@ impl Fields {
         })?;
         let parts = multipart::parts(&body, boundary);
         let parts = parts.ok_or(Unread::Body(BodyError::Incomplete))?;
+        // The room for the photo is for the photo: a refused page repeats the texts.
+        let texts = parts.iter().filter(|part| !part.is_file);
+        if texts.map(|part| part.content.len()).sum::<usize>() > BODY_MAX {
+            return Err(Unread::Body(BodyError::TooLarge));
+        }
         let mut fields = Self::default();
         for part in parts {
             if part.is_file {
