@@ -148,6 +148,24 @@ group("Scanning with a staff phone", {
         await context.close();
       }
     },
+    "shows a note of an earlier tap below the verdict of this tap": async (desk, world) => {
+      const { api, ui } = world;
+      const [first] = await tags(api, ui, "First bottle");
+      const { page, context } = await phone(desk.context().browser(), world, false);
+      try {
+        await page.goto(first);
+        await page.getByText("Note and photo", { exact: true }).tap();
+        await page.getByLabel(/^Text/).fill("The label is torn at the top, and was glued again");
+        await page.getByRole("button", { name: "Save" }).tap();
+        await page.getByText("Note saved").waitFor();
+        const starts = (locator) => locator.evaluate((shown) => Math.round(shown.getBoundingClientRect().left));
+        const verdict = page.getByRole("definition").filter({ hasText: "Not checked" });
+        const note = page.getByRole("definition").filter({ hasText: "The label is torn" });
+        assert.equal(await starts(note), await starts(verdict));
+      } finally {
+        await context.close();
+      }
+    },
     "is not offered by a browser without Web NFC": async (desk, world) => {
       const { api, ui } = world;
       const [first] = await tags(api, ui, "First bottle");
