@@ -33,8 +33,10 @@
 
   // Chips with a random UID, which begins with 08, have another serial number at each reading.
   const isRandom = (serial) => !serial || serial.startsWith("08");
+  const lastTag = () => JSON.parse(sessionStorage.getItem(LAST) || "null");
+  const keep = (tag) => sessionStorage.setItem(LAST, JSON.stringify({ ...tag, at: Date.now() }));
   const isHere = (tag) => {
-    const last = JSON.parse(sessionStorage.getItem(LAST) || "null");
+    const last = lastTag();
     if (!last || Date.now() - last.at > LIFTED_AFTER) return false;
     if (isRandom(tag.serial) || isRandom(last.serial)) return tag.place === last.place;
     return tag.serial === last.serial;
@@ -55,9 +57,9 @@
     if (!ours.has(url.origin)) {
       return say(words.foreign.replace("{address}", () => url.host || url.protocol));
     }
-    const tag = { serial: serialNumber, place: url.origin + url.pathname, at: Date.now() };
+    const tag = { serial: serialNumber, place: url.origin + url.pathname };
     const here = isHere(tag);
-    sessionStorage.setItem(LAST, JSON.stringify(tag));
+    keep(tag);
     if (here) return say(words.same);
     location.assign(url.href);
   };
@@ -89,5 +91,10 @@
   button.addEventListener("click", () => (stop ? end("") : start(true)));
   box.hidden = false;
   show();
-  if (sessionStorage.getItem(ON)) start(false);
+  if (sessionStorage.getItem(ON)) {
+    // While a form was sent, nothing was read: the tag may have stayed at the phone all the time.
+    const last = lastTag();
+    if (last) keep(last);
+    start(false);
+  }
 })();

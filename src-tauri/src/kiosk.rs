@@ -258,7 +258,7 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
     }
     let ready = shell.ready().await.map_err(Problem::from)?;
     system::show(app, &kiosk, &settings, &ready)
-        .map_err(|why| Problem::passing("The kiosk cannot start.", why))?;
+        .map_err(|why| Problem::passing("The kiosk cannot start.", &why))?;
     kiosk.view.send_modify(|view| view.problem = None);
     Ok(())
 }

@@ -178,6 +178,21 @@ async fn a_port_that_phones_may_use_is_not_left_by_itself_and_waits_for_the_othe
     shell.stop().await;
 }
 
+/// A kiosk tries again every five seconds, and a start can take longer.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_retry_does_not_stop_the_service_that_an_earlier_one_started() {
+    let (_installation, shell, other, _port) = moved_out(chip_and_label).await;
+    assert_eq!(problem(&shell).kind, ProblemKind::PortInUse);
+    drop(other);
+    shell.start_again().await;
+    let first = ready(&shell);
+    let states = shell.watch();
+    shell.start_again().await;
+    assert!(!states.has_changed().unwrap(), "it was started twice");
+    assert_eq!(ready(&shell), first);
+    shell.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_port_that_is_left_for_good_is_no_longer_named() {
     let installation = Installation::new();

@@ -10,7 +10,6 @@ use tokio::time::timeout;
 
 use super::{Problem, SharedKiosk, lock, window};
 use crate::shell::Shell;
-use crate::state::ShellState;
 use crate::tray;
 
 /// The pause before the first retry. Each pause is twice as long as the one before.
@@ -54,11 +53,9 @@ async fn try_to_start(app: &AppHandle) -> Result<(), Problem> {
 /// begun continues then, because half of one would leave a database without a service.
 async fn start_service(app: &AppHandle) {
     let shell = Arc::clone(&app.state::<Arc<Shell>>());
-    if matches!(shell.state(), ShellState::Failed { .. }) {
-        let started = tauri::async_runtime::spawn(async move { shell.start().await });
-        // The state of the shell says whether it succeeded.
-        let _ = started.await;
-    }
+    let started = tauri::async_runtime::spawn(async move { shell.start_again().await });
+    // The state of the shell says whether it succeeded.
+    let _ = started.await;
 }
 
 /// Shows on the kiosk's screen why the kiosk does not run. A process that cannot open a window ends,

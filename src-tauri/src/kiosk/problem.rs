@@ -4,6 +4,10 @@ use serde::Serialize;
 
 use crate::state::{ProblemKind, StartProblem};
 
+/// The end of a text about a start that is tried again, also if a person must help first: nobody has
+/// to press anything afterwards.
+const RETRIED: &str = "Tapdesk tries again by itself.";
+
 /// A reason why the kiosk does not run, as its screen shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -25,12 +29,16 @@ impl Problem {
         Self {
             can_close: true,
             passes: false,
-            ..Self::passing(title, text.to_owned())
+            ..Self::waiting(title, text.to_owned())
         }
     }
 
     /// A problem that can pass without anyone's help.
-    pub(super) fn passing(title: &str, text: String) -> Self {
+    pub(super) fn passing(title: &str, text: &str) -> Self {
+        Self::waiting(title, format!("{text} {RETRIED}"))
+    }
+
+    fn waiting(title: &str, text: String) -> Self {
         Self {
             title: title.to_owned(),
             text,
@@ -42,7 +50,7 @@ impl Problem {
     /// A service that needs long for its start, for example after an update.
     pub(super) fn starting() -> Self {
         let text = "This can take some minutes after an update.";
-        Self::passing("The service is starting.", text.to_owned())
+        Self::waiting("The service is starting.", text.to_owned())
     }
 }
 
@@ -50,7 +58,7 @@ impl From<StartProblem> for Problem {
     fn from(problem: StartProblem) -> Self {
         Self {
             passes: can_pass(problem.kind),
-            ..Self::passing(&problem.title, problem.text)
+            ..Self::passing(&problem.title, &problem.text)
         }
     }
 }
@@ -62,6 +70,21 @@ fn can_pass(kind: ProblemKind) -> bool {
         ProblemKind::PortInUse | ProblemKind::DatabaseInUse | ProblemKind::Other => true,
         ProblemKind::Damaged | ProblemKind::Newer | ProblemKind::Foreign | ProblemKind::Keys => {
             false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_start_that_is_tried_again_says_so() {
+        let refused = Problem::from(StartProblem::other("No room.".to_owned()));
+        assert_eq!(refused.text, "No room. Tapdesk tries again by itself.");
+        let others = [Problem::starting(), Problem::closing("No PIN.", "Set one.")];
+        for other in others {
+            assert!(!other.text.contains(RETRIED), "{}", other.text);
         }
     }
 }

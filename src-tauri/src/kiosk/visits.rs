@@ -281,7 +281,7 @@ impl<D: Display> Visits<D> {
                     self.failed_seconds = 0;
                     tracing::warn!("the service failed; the kiosk starts it again");
                     let shell = Arc::clone(&self.shell);
-                    tauri::async_runtime::spawn(async move { shell.start().await });
+                    tauri::async_runtime::spawn(async move { shell.start_again().await });
                 }
             }
             ShellState::Starting | ShellState::Rotating { .. } => {}

@@ -19,6 +19,17 @@ impl Shell {
         self.publish(running.as_ref(), started.err());
     }
 
+    /// Starts the embedded service if it failed. Unlike [`Self::start`], it leaves a running service
+    /// as it is, so retries that wait for a long start do not undo it.
+    pub async fn start_again(&self) {
+        let mut running = self.embedded.write().await;
+        if !matches!(self.state(), ShellState::Failed { .. }) {
+            return;
+        }
+        let started = self.launch(&mut running).await;
+        self.publish(running.as_ref(), started.err());
+    }
+
     /// The same as [`Self::start`] on another port, which becomes the fixed one. The counts of
     /// everything that leads to the unavailable port are remembered.
     pub async fn start_on(&self, port: u16) {

@@ -168,6 +168,11 @@ async fn a_note_that_is_refused_says_why_and_keeps_its_text() {
     assert_eq!(old.status, 403);
     assert!(old.body.contains("torn</textarea>"), "{}", old.body);
     assert_eq!(shown(&service, &path).await, Value::Null);
+    // A form with a photo has no more room for texts than one without.
+    let texts = "x".repeat(65 * 1024);
+    let texts = staff.note(&path, &[("note", &texts)], &jpeg()).await;
+    assert_eq!(texts.status, 413, "{}", texts.body);
+    assert!(!texts.body.contains("xxx"), "{}", texts.body);
     // Just over the limit, so that the client has sent all when the answer comes.
     let large = vec![0; (16 * 1024 + 64) * 1024];
     let large = staff.note(&path, &[("note", "torn")], &large).await;

@@ -68,7 +68,7 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
       has_service: false,
       problem: {
         title: "Port 8787 is used by another program.",
-        text: "1 chip leads to port 8787. Close the other program and try again.",
+        text: "1 chip leads to port 8787. Close the other program and try again. Tapdesk tries again by itself.",
         can_close: false,
         passes: true,
       },

@@ -419,7 +419,12 @@ group("Kiosk", {
       await waiting(page, world);
       await page.getByRole("button", { name: "English" }).click();
       await page.getByRole("button", { name: "Deutsch" }).click();
-      const problem = { title: "Port 8787 is used by another program.", text: "Close it.", can_close: false, passes: true };
+      const problem = {
+        title: "Port 8787 is used by another program.",
+        text: "Close it. Tapdesk tries again by itself.",
+        can_close: false,
+        passes: true,
+      };
       await shows(page, { has_reader: false, has_service: false, problem });
       await page.getByRole("heading", { name: "Einen Moment bitte." }).waitFor();
       await page.getByText("For staff: Port 8787 is used by another program. Close it. Tapdesk tries again by itself.").waitFor();

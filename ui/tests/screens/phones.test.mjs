@@ -148,6 +148,19 @@ group("Phones", {
       await page.getByRole("dialog").getByText("This phone was ended").waitFor();
       assert.equal(await code(page).count(), 0);
     },
+    "show no code any more also if they were ended before the list had them": async (page) => {
+      await shown(page);
+      const { list } = await fakePhones(page);
+      await page.route(/\/admin\/v1\/phones$/, async (route) => {
+        if (route.request().method() !== "POST") return route.fallback();
+        const created = { ...route.request().postDataJSON(), ...unpaired, id: 7, created_at: new Date().toISOString() };
+        return route.fulfill({ status: 201, json: { ...created, pair_url: PAIR_URL } });
+      });
+      await begin(page, "Anna");
+      await showCode(page);
+      await page.getByRole("dialog").getByText("This phone was ended").waitFor();
+      assert.deepEqual([await code(page).count(), list], [0, []]);
+    },
     "get a new code when the first one has expired, and the list has one phone": async (page) => {
       await shown(page);
       const fake = await fakePhones(page);
@@ -213,6 +226,9 @@ group("Phones", {
       const note = page.getByRole("region", { name: "Note of staff" });
       await note.getByText("Torn at the top").waitFor();
       await note.getByRole("img", { name: "Photo by Anna" }).waitFor();
+      // A detail such as a torn edge needs the photo in its full size.
+      const [saved] = await Promise.all([page.waitForEvent("download"), note.getByRole("button", { name: "Save photo…" }).click()]);
+      assert.equal(saved.suggestedFilename(), `interaction-${id}.png`);
     },
     "leave taps that are marked in the list and in the detail": async (page, { api }) => {
       const { id } = (await api.get("/interactions?limit=1")).items[0];

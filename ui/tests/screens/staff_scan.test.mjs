@@ -75,6 +75,16 @@ group("Scanning with a staff phone", {
         await hold(page, "04:a1", ["url", second]);
         await page.getByText("This tag is shown already.").waitFor();
         assert.equal(page.url(), of_second);
+        // Nothing is read while a form is sent and its answer comes.
+        await page.evaluate(() => {
+          const last = JSON.parse(sessionStorage.getItem("tapdesk-scan-last"));
+          sessionStorage.setItem("tapdesk-scan-last", JSON.stringify({ ...last, at: last.at - 60_000 }));
+        });
+        await page.reload();
+        await ready(page);
+        await hold(page, "04:a1", ["url", second]);
+        await page.getByText("This tag is shown already.").waitFor();
+        assert.equal(page.url(), of_second);
         await hold(page, "08:01", ["absolute-url", third]);
         await page.getByRole("heading", { name: "Third bottle" }).waitFor();
         await ready(page);
@@ -134,6 +144,24 @@ group("Scanning with a staff phone", {
           await page.getByText(words).waitFor();
           await scan(page).waitFor();
         }
+      } finally {
+        await context.close();
+      }
+    },
+    "shows a note of an earlier tap below the verdict of this tap": async (desk, world) => {
+      const { api, ui } = world;
+      const [first] = await tags(api, ui, "First bottle");
+      const { page, context } = await phone(desk.context().browser(), world, false);
+      try {
+        await page.goto(first);
+        await page.getByText("Note and photo", { exact: true }).tap();
+        await page.getByLabel(/^Text/).fill("The label is torn at the top, and was glued again");
+        await page.getByRole("button", { name: "Save" }).tap();
+        await page.getByText("Note saved").waitFor();
+        const starts = (locator) => locator.evaluate((shown) => Math.round(shown.getBoundingClientRect().left));
+        const verdict = page.getByRole("definition").filter({ hasText: "Not checked" });
+        const note = page.getByRole("definition").filter({ hasText: "The label is torn" });
+        assert.equal(await starts(note), await starts(verdict));
       } finally {
         await context.close();
       }

@@ -62,8 +62,9 @@ impl Autostart {
         write(entry, &program).map_err(|error| refused(entry, &error))
     }
 
+    /// The machine's entry first: if it may not be removed, the user's stays, too.
     fn entries(&self) -> impl Iterator<Item = &PathBuf> {
-        self.of_user.iter().chain(&self.of_machine)
+        self.of_machine.iter().chain(&self.of_user)
     }
 }
 
@@ -159,6 +160,18 @@ mod tests {
         autostart.set(true).unwrap();
         assert!(autostart.is_set() && !autostart.is_for_all());
         assert!(home.path().join("user").join(NAME).is_file());
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_removed_leaves_the_other_one() {
+        let home = tempfile::tempdir().unwrap();
+        let autostart = autostart(home.path());
+        // Nobody can remove a folder as a file, not even the administrator.
+        fs::create_dir_all(home.path().join("machine").join(NAME)).unwrap();
+        let own = home.path().join("user").join(NAME);
+        write(&own, Path::new("/usr/bin/tapdesk")).unwrap();
+        assert!(autostart.set(false).is_err());
+        assert!(own.is_file());
     }
 
     #[test]

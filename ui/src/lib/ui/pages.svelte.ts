@@ -31,6 +31,8 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   problem = $state<string | null>(null);
   /** The number of rows that pages are fetched for, one after the other; `null` if none are. */
   reaching = $state<number | null>(null);
+  /** When the shown list was requested from its start, in milliseconds since the window was opened. It has all earlier changes. */
+  requested = $state(-1);
   // A long list grows in place: copying it for every page, or a signal for each item,
   // would be slow.
   #items: T[] = [];
@@ -75,6 +77,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     this.#counted = counted;
     this.reaching = null;
     const asked = ++this.#asked;
+    const requested = performance.now();
     // All at once: the former rows stay until the last page has arrived, so that nothing moves.
     const start = async () => {
       const page = await this.#page(Math.min(MOST, rows), null);
@@ -88,6 +91,7 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     await this.#fetch(asked, start, (page) => {
       this.#items = page.items;
       this.#next = page.next;
+      this.requested = requested;
     });
     if (counted) void this.#count(asked);
     else this.count = null;

@@ -13,8 +13,8 @@ export type NewPhone = BodyOf<"/phones", "post">;
 /** The scopes that a phone can use, in the words of the work that they allow. */
 export const phoneScopes: [Scope, string, string][] = [
   ["read", "See tags", "Values and the last taps"],
-  ["encode", "Test", "Mark inlays of a test sheet as good or bad, with a note"],
-  ["tags", "Change tags", "Assign to an experience, change variables"],
+  ["encode", "Test", "Mark inlays of a test sheet as good or bad, add notes and photos"],
+  ["tags", "Change tags", "Assign to an experience, change variables, add notes and photos"],
   ["keys", "Move inlays", "Assign an inlay to another tag"],
 ];
 

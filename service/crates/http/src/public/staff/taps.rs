@@ -130,9 +130,12 @@ pub(crate) async fn photo(
         (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The fields are of no form of the page"),
         (status = FORBIDDEN, body = String, content_type = "text/html", description = "The form is of another site, another phone or another tap, or has expired, or the phone lacks the scope"),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap"),
+        (status = REQUEST_TIMEOUT, body = String, content_type = "text/html", description = "The form took too long to arrive"),
         (status = CONFLICT, body = String, content_type = "text/html", description = "The change does not fit the present state"),
-        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB, or over 16 MiB with a photo"),
-        (status = UNPROCESSABLE_ENTITY, body = String, content_type = "text/html", description = "A value is not valid")
+        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB of texts, or over 16 MiB with a photo"),
+        (status = UNSUPPORTED_MEDIA_TYPE, body = String, content_type = "text/html", description = "The body is no form"),
+        (status = UNPROCESSABLE_ENTITY, body = String, content_type = "text/html", description = "A value is not valid"),
+        (status = INSUFFICIENT_STORAGE, body = String, content_type = "text/html", description = "The disk is full; nothing was written")
     )
 )]
 pub(crate) async fn act(
