@@ -230,6 +230,9 @@ fn addresses(ways: &[Found]) {
     }
 }
 
+/// One side of a round of redirects.
+type FoundSide = fn(&Round) -> FoundTurn;
+
 /// Taps, redirects of another program, and the bare server.
 fn redirects(redirected: &Redirected) {
     println!(

@@ -12,7 +12,7 @@ const POOR: [(&str, usize); 11] = [
     ("service/crates/encoding", 0),
     ("service/crates/storage", 0),
     ("service/crates/label", 4),
-    ("service/crates/app", 2),
+    ("service/crates/app", 0),
     ("service/crates/http", 16),
     ("service/crates/client", 0),
     ("service/src", 6),
