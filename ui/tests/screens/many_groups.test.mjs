@@ -91,6 +91,20 @@ group("A tree of 3,000 groups", {
       }
       await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
     },
+    "hides all that is in a group when it is closed, and shows it again as it was": async (page, world) => {
+      const tree = await column(page, world);
+      await item(tree, "Folder 20").press("ArrowRight");
+      await item(tree, "Product 2001").press("ArrowRight");
+      await item(tree, "Lot 200101").waitFor();
+      await item(tree, "Folder 20").press("ArrowLeft");
+      await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
+      await page.reload();
+      await item(tree, "Folder 20").waitFor();
+      await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
+      await item(tree, "Folder 20").press("ArrowRight");
+      await item(tree, "Lot 200112").waitFor();
+      await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + products.length + batches.length + 1);
+    },
     "finds a batch at its place by its name, and the choice stays in sight without the search": async (page, world) => {
       const tree = await column(page, world);
       const find = tree.getByRole("searchbox", { name: "Find a group" });
