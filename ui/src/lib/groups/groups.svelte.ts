@@ -79,7 +79,10 @@ class Groups {
     for (let next = [...left].filter(loaded); next.length > 0; next = [...left].filter(loaded)) {
       for (const id of next) for (const group of list(String(id)).groups) found.set(group.id, group);
     }
-    return [...found.values()];
+    if (rights.limited) return [...found.values()];
+    // An old group can be in one that is not loaded. Only for a limited token it is at the top then.
+    const has = ({ parent_id }: Group): boolean => parent_id === null || (found.has(parent_id) && has(found.get(parent_id)!));
+    return [...found.values()].filter(has);
   }
 
   /** Whether a group may hold others that are not loaded. It is known of an open one. */
