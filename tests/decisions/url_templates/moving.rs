@@ -388,3 +388,23 @@ async fn the_first_tap_at_a_fixed_url_is_that_of_a_tag() {
     let shown = service.admin_get(&path).await;
     assert_eq!(shown["first_tap_at"], newest(&service).await["at"]);
 }
+
+/// The fixed URL of a list is as static as one without a template.
+#[tokio::test]
+async fn once_its_key_is_consumed_a_new_scan_of_a_fixed_url_is_a_new_interaction() {
+    let service = TestService::start().await;
+    let plain = TemplateSettings::new("https://tags.example/s/{slug}", Technology::Ntag213);
+    template(&service, &plain, &[]).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let path = format!("/s/{}", tag.slug);
+    let first = tap(&service, &path).await;
+    let cookie = first.cookie.clone().expect("a cookie");
+    let with_cookie = [("cookie", &*cookie)];
+    let again = send(&service, Method::GET, &path, &with_cookie).await;
+    assert_eq!(TapResult::of(again).rk, first.rk, "until it is consumed");
+    let update = service.update(first.key(), json!({"registered": "true"}));
+    update.await.expect(200);
+    let second = send(&service, Method::GET, &path, &with_cookie).await;
+    assert_ne!(TapResult::of(second).rk, first.rk);
+    assert_eq!(service.scan_count(&tag).await, 2);
+}

@@ -19,6 +19,8 @@ const REFUSED: &[(&str, &str)] = &[
         "Character 18: the host",
     ),
     ("https://256.0.2.1/{picc}{mac}", "Character 9: the host"),
+    ("https://0x100000000/{picc}{mac}", "Character 9: the host"),
+    ("https://{slug}.0x1/{picc}{mac}", "Character 9: the host"),
     ("https://user@x.example/{picc}{mac}", "Character 13: '@'"),
     (
         "https://{picc}.example/{mac}",

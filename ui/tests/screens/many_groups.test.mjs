@@ -91,6 +91,36 @@ group("A tree of 3,000 groups", {
       }
       await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
     },
+    "hides all that is in a group when it is closed, and shows it again as it was": async (page, world) => {
+      const tree = await column(page, world);
+      await item(tree, "Folder 20").press("ArrowRight");
+      await item(tree, "Product 2001").press("ArrowRight");
+      await item(tree, "Lot 200101").waitFor();
+      await item(tree, "Folder 20").press("ArrowLeft");
+      await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
+      await page.reload();
+      await item(tree, "Folder 20").waitFor();
+      await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
+      await item(tree, "Folder 20").press("ArrowRight");
+      await item(tree, "Lot 200112").waitFor();
+      await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + products.length + batches.length + 1);
+    },
+    "shows an old group that was moved into a new one at its place only": async (page, world) => {
+      await thousands(world.api);
+      const named = async (q) => (await world.api.get(`/groups?limit=1&q=${encodeURIComponent(q)}`)).items[0];
+      const lot = await named("Lot 010101");
+      await world.api.patch(`/groups/${lot.id}`, { parent_id: (await named("Product 2001")).id });
+      try {
+        const tree = await column(page, world);
+        await expect(tree.getByRole("treeitem")).toHaveCount(folders.length + 1);
+        await item(tree, "Folder 20").press("ArrowRight");
+        await item(tree, "Product 2001").press("ArrowRight");
+        await item(tree, "Lot 010101").waitFor();
+        await expect(item(tree, "Lot 010101")).toHaveAttribute("aria-level", "3");
+      } finally {
+        await world.api.patch(`/groups/${lot.id}`, { parent_id: lot.parent_id });
+      }
+    },
     "finds a batch at its place by its name, and the choice stays in sight without the search": async (page, world) => {
       const tree = await column(page, world);
       const find = tree.getByRole("searchbox", { name: "Find a group" });

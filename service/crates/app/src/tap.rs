@@ -382,7 +382,7 @@ async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro])
 const MARK: &str = "again";
 
 /// A query without the mark, and whether it had it.
-fn unmarked(query: &str) -> (&str, bool) {
+pub(crate) fn unmarked(query: &str) -> (&str, bool) {
     let unmarked = match query.strip_suffix(MARK) {
         Some("") => Some(""),
         Some(before) => before.strip_suffix('&'),

@@ -73,8 +73,16 @@ class Groups {
   within(open: ReadonlySet<number>): readonly Group[] {
     if (!this.more) return this.all;
     const found = new Map(this.#loaded.byId);
-    for (const id of [...open].slice(-OPEN)) for (const group of list(String(id)).groups) found.set(group.id, group);
-    return [...found.values()];
+    // An open group in a closed one is not loaded itself: the groups in it would have no place.
+    const left = new Set([...open].slice(-OPEN));
+    const loaded = (id: number) => found.has(id) && left.delete(id);
+    for (let next = [...left].filter(loaded); next.length > 0; next = [...left].filter(loaded)) {
+      for (const id of next) for (const group of list(String(id)).groups) found.set(group.id, group);
+    }
+    if (rights.limited) return [...found.values()];
+    // An old group can be in one that is not loaded. Only for a limited token it is at the top then.
+    const has = ({ parent_id }: Group): boolean => parent_id === null || (found.has(parent_id) && has(found.get(parent_id)!));
+    return [...found.values()].filter(has);
   }
 
   /** Whether a group may hold others that are not loaded. It is known of an open one. */

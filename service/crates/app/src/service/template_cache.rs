@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::chip_keys::{ChipKeys, Opener};
+use crate::tap::unmarked;
 use domain::id::{InlayId, TagId, UrlTemplateId};
 use domain::inventory::{
     ChipPlace, SealedMasterKey, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UnlistedMode,
@@ -230,11 +231,12 @@ impl Templates {
         let (path, query) = forgiven
             .as_ref()
             .map_or(unchanged, |(path, query)| (*path, &**query));
+        // Apps append a slash to whole URLs. The script of a page appends its mark behind it.
+        let (without_mark, _) = unmarked(query);
         let meant = Request {
             host: request.host,
             path,
-            // Apps append a slash to whole URLs.
-            query: query.strip_suffix('/').unwrap_or(query),
+            query: without_mark.strip_suffix('/').unwrap_or(query),
         };
         let meant = meant.decoded();
         let mut first = found;

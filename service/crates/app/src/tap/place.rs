@@ -121,10 +121,10 @@ impl Place {
             inlays.any(|inlay| inlay.url_template_id == template.id)
         };
         let is_unchecked = claim.decided() == Some(Verdict::NotChecked(Unchecked::VerifierOff));
-        let is_known = match &addressed.code {
-            Ok(Some(_)) => is_unchecked && tag.is_some_and(has_inlay),
-            Ok(None) => !template.template.has_code() && tag.is_some(),
-            Err(_) => false,
+        let is_known = if template.template.has_code() {
+            matches!(addressed.code, Ok(Some(_))) && is_unchecked && tag.is_some_and(has_inlay)
+        } else {
+            tag.is_some()
         };
         let is_theirs = claim.inlay_id().is_some() || is_known;
         is_theirs.then_some(template.id)
@@ -141,7 +141,12 @@ impl Place {
     pub(super) fn is_static(&self, query: &str) -> bool {
         match self {
             Self::Slug { .. } => UrlCode::in_query(query).is_static(),
-            Self::Template { addressed, .. } => matches!(addressed.code, Ok(None)),
+            // Without placeholders of a code, all values of the code are there: none.
+            Self::Template {
+                template,
+                addressed,
+                ..
+            } => !template.template.has_code() || matches!(addressed.code, Ok(None)),
         }
     }
 

@@ -6,7 +6,10 @@ use std::net::Ipv4Addr;
 /// Whether browsers read a host as an IPv4 address, because its last label is a number.
 pub(super) fn is_meant(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
-    !last.is_empty() && (last.bytes().all(|b| b.is_ascii_digit()) || part(last).is_some())
+    let is_decimal = !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit());
+    let is_hexadecimal =
+        hexadecimal(last).is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    is_decimal || is_hexadecimal
 }
 
 /// The address that a host stands for; `None` if it is none.
@@ -25,10 +28,14 @@ pub(super) fn address(host: &str) -> Option<Ipv4Addr> {
     (*last <= most).then(|| Ipv4Addr::from_bits(bits | last))
 }
 
+/// The digits of a hexadecimal number.
+fn hexadecimal(text: &str) -> Option<&str> {
+    text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
+}
+
 /// The number that a part of an address stands for.
 fn part(text: &str) -> Option<u32> {
-    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let (digits, radix) = match (hexadecimal, text.strip_prefix('0')) {
+    let (digits, radix) = match (hexadecimal(text), text.strip_prefix('0')) {
         (Some(""), _) => return Some(0),
         (Some(digits), _) => (digits, 16),
         (None, Some(digits)) if !digits.is_empty() => (digits, 8),
@@ -62,6 +69,7 @@ mod tests {
             ("192.0.+2.1", None),
             ("192..2.1", None),
             ("4294967296", None),
+            ("0x100000000", None),
         ] {
             let found = address(host).map(|found| found.to_string());
             assert_eq!(found.as_deref(), expected, "{host}");

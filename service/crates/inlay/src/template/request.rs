@@ -125,11 +125,16 @@ impl Template {
     }
 
     /// Whether a parameter of a request is one of the template's own, by its name in any case, or by
-    /// its form if the template gives it no name.
+    /// its form if the template gives it no name. A slash behind it makes no difference: it would
+    /// otherwise carry a code to another server.
     pub fn has_parameter(&self, name: &str, value: &str) -> bool {
+        let bare = name.strip_suffix('/').unwrap_or(name);
         self.parts.query.iter().any(|own| match &own.name {
             Some(own) => own.eq_ignore_ascii_case(name),
-            None => value.is_empty() && self.values(&own.value, name).is_some(),
+            None => {
+                let fits = |text: &str| self.values_in(&own.value, text, true).is_some();
+                value.is_empty() && (fits(name) || fits(bare))
+            }
         })
     }
 
@@ -286,6 +291,8 @@ pub(super) fn ipv6_host(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Technology;
+    use crate::template::TemplateSettings;
 
     #[test]
     fn a_host_is_named_without_its_port_and_in_one_spelling() {
@@ -301,6 +308,22 @@ mod tests {
             ("[::", "[:"),
         ] {
             assert_eq!(host_name(host), name, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_code_without_a_name_is_the_templates_own_in_any_spelling_that_is_forgiven() {
+        let settings = TemplateSettings::new(
+            "https://x.example/{slug}?m{picc}x{mac}",
+            Technology::Ntag424Dna,
+        );
+        let template = Template::new(settings).unwrap();
+        let code = format!("m{}x{}", "0".repeat(32), "A".repeat(16));
+        for own in [code.clone(), format!("{code}/"), code.to_uppercase() + "/"] {
+            assert!(template.has_parameter(&own, ""), "{own}");
+        }
+        for other in ["m/".to_owned(), format!("{code}//"), format!("{code}0")] {
+            assert!(!template.has_parameter(&other, ""), "{other}");
         }
     }
 

@@ -244,14 +244,18 @@ fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
         Token::Field(_) => *unit,
     });
     let host = pattern(&lower.collect::<Vec<_>>(), str::to_owned);
-    if let [Piece::Text(literal)] = host.as_slice()
-        && ipv4::is_meant(literal)
-    {
-        let address = ipv4::address(literal);
-        let address = address.ok_or(TemplateError::Host { at: name[0].at })?;
-        return Ok(vec![Piece::Text(address.to_string())]);
+    match host.as_slice() {
+        [Piece::Text(literal)] if ipv4::is_meant(literal) => {
+            let address = ipv4::address(literal);
+            let address = address.ok_or(TemplateError::Host { at: name[0].at })?;
+            Ok(vec![Piece::Text(address.to_string())])
+        }
+        // No browser opens a name that ends in a number.
+        [_, .., Piece::Text(end)] if ipv4::is_meant(end) => {
+            Err(TemplateError::Host { at: name[0].at })
+        }
+        _ => Ok(host),
     }
-    Ok(host)
 }
 
 /// Reads a host that is an IPv6 address in brackets.
