@@ -129,12 +129,12 @@ impl Template {
     /// otherwise carry a code to another server.
     pub fn has_parameter(&self, name: &str, value: &str) -> bool {
         let bare = name.strip_suffix('/').unwrap_or(name);
-        self.parts.query.iter().any(|own| match &own.name {
-            Some(own) => own.eq_ignore_ascii_case(name),
-            None => {
-                let fits = |text: &str| self.values_in(&own.value, text, true).is_some();
-                value.is_empty() && (fits(name) || fits(bare))
+        self.parts.query.iter().any(|own| {
+            if let Some(own) = &own.name {
+                return own.eq_ignore_ascii_case(name);
             }
+            let fits = |text: &str| self.values_in(&own.value, text, true).is_some();
+            value.is_empty() && (fits(name) || fits(bare))
         })
     }
 
