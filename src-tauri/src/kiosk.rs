@@ -123,7 +123,7 @@ pub(crate) struct Report {
     /// The visit whose page reports it. A visit ignores the late reports of the one before. `None`
     /// for the attract page, which outlives all visits.
     pub visit: Option<u64>,
-    /// The event itself.
+    /// The event that the page reports.
     pub event: Event,
 }
 

@@ -27,13 +27,13 @@ pub(super) mod autostart {
             Self
         }
 
-        /// Always false.
+        /// No entry is set on this system.
         #[expect(clippy::unused_self, reason = "the same function as on Linux")]
         pub(in crate::kiosk) fn is_set(&self) -> bool {
             false
         }
 
-        /// Always false.
+        /// Nor is one set for all users.
         #[expect(clippy::unused_self, reason = "the same function as on Linux")]
         pub(in crate::kiosk) fn is_for_all(&self) -> bool {
             false

@@ -255,16 +255,18 @@ fn codes_at(images: &[Page]) -> Vec<Vec<String>> {
     let mut arguments = vec!["-q", "--xml", "-Sdisable", "-Sqrcode.enable"];
     arguments.extend(names.iter().map(String::as_str));
     let xml = String::from_utf8(run("zbarimg", &arguments, folder.path())).unwrap();
-    let between = |text: &str, from: &str, to: &str| {
-        let parts = text.split(from).skip(1);
-        parts
-            .map(|part| part.split(to).next().unwrap().to_owned())
-            .collect::<Vec<_>>()
+    let data = |symbol: &str| {
+        let (_, from) = symbol.split_once("<![CDATA[")?;
+        let (data, _) = from.split_once("]]>")?;
+        Some(data.to_owned())
     };
     let mut found = vec![Vec::new(); images.len()];
     for source in xml.split("<source href='").skip(1) {
         let number: usize = source[..5].parse().unwrap();
-        found[number] = between(source, "<![CDATA[", "]]>");
+        // zbar sees codes of other kinds in a page full of labels, although they are disabled.
+        let symbols = source.split("<symbol type='").skip(1);
+        let codes = symbols.filter(|symbol| symbol.starts_with("QR-Code"));
+        found[number] = codes.filter_map(data).collect();
     }
     found
 }

@@ -26,7 +26,7 @@ pub use stand_in::is_stand_in;
 use values::{Facts, MacroValues};
 use verify::{Checked, Occasion, UrlCode, classify};
 
-use crate::service::{CachedTag, SentFrom, Service};
+use crate::service::{CachedTag, SentFrom, Service, unmarked};
 use answer::{Given, answer, keyless, repeat};
 use destination::Destination;
 use domain::clock::Millis;
@@ -376,21 +376,6 @@ async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro])
     }
 }
 
-/// The mark that a page's script appends to the query of the page's own address. A browser that
-/// goes back or restores a tab requests that address. Without the mark, the request would look like
-/// a new scan of a static URL.
-const MARK: &str = "again";
-
-/// A query without the mark, and whether it had it.
-pub(crate) fn unmarked(query: &str) -> (&str, bool) {
-    let unmarked = match query.strip_suffix(MARK) {
-        Some("") => Some(""),
-        Some(before) => before.strip_suffix('&'),
-        None => None,
-    };
-    (unmarked.unwrap_or(query), unmarked.is_some())
-}
-
 /// The object of a link.
 pub enum Linked {
     /// A tag that the link names.
@@ -440,24 +425,5 @@ pub async fn look(
         Named::NoTag(..) => Ok(TapAnswer::NoTag),
         Named::Unlisted(_) => Ok(unlisted::shown(place)),
         Named::Nobody => Ok(TapAnswer::NoSuchTag),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mark_of_a_page_is_no_part_of_its_url() {
-        for (query, unmarked_query, marked) in [
-            ("", "", false),
-            ("again", "", true),
-            ("utm=1", "utm=1", false),
-            ("utm=1&again", "utm=1", true),
-            ("x=again", "x=again", false),
-            ("again&x", "again&x", false),
-        ] {
-            assert_eq!(unmarked(query), (unmarked_query, marked), "{query}");
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::chip_keys::{ChipKeys, Opener};
-use crate::tap::unmarked;
+use super::page_mark::unmarked;
 use domain::id::{InlayId, TagId, UrlTemplateId};
 use domain::inventory::{
     ChipPlace, SealedMasterKey, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UnlistedMode,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::verify::UrlCode;
-use crate::service::{CachedTag, Matched, TapTemplate};
+use crate::service::{CachedTag, Matched, TapTemplate, unmarked};
 use domain::id::UrlTemplateId;
 use domain::interaction::{Claim, Unchecked, Verdict};
 use inlay::template::Addressed;
@@ -205,7 +205,7 @@ impl Place {
         let mut name = COOKIE.to_owned();
         if !template.has_slug_in_path() {
             // All tags share its path, so the name distinguishes this URL's cookie from the others.
-            let digest = self.digest(super::unmarked(query).0);
+            let digest = self.digest(unmarked(query).0);
             name.push('_');
             for byte in digest {
                 let _ = write!(name, "{byte:02x}");

@@ -5,7 +5,7 @@ use super::answer::{Given, HeldKey, TapAnswer};
 use super::destination::Destination;
 use super::values::Facts;
 use super::{Checked, Place, Tap, TapError, Tapped, answered, note};
-use crate::service::{ChipCode, Service, TapTemplate, tag_of_chip};
+use crate::service::{ChipCode, Service, TapTemplate, tag_of_chip, unmarked};
 use domain::interaction::{
     Claim, CounterRule, KnownAt, NewInteraction, NewKey, Recorded, Refusal, Tech, Traits, Verdict,
 };
@@ -120,7 +120,7 @@ impl Creation {
         // The commit replaces the claim and the place.
         let at = KnownAt::Chip(uid);
         let interaction = super::interaction(service, tap, at, false, checked(code));
-        let query = super::unmarked(tap.query).0;
+        let query = unmarked(tap.query).0;
         Ok(Self {
             tap: NewInteraction {
                 experience: sample.experience().map(|experience| experience.version),
@@ -182,12 +182,12 @@ impl Creation {
             country: tap.country,
             group: self.tap.traits.group,
             inlay: tag.of_template(code.uid).map(|inlay| inlay.id),
-            passed: tap.place.passed(super::unmarked(tap.query).0),
+            passed: tap.place.passed(unmarked(tap.query).0),
         };
         let held = self.seed.map(|seed| HeldKey {
             key: service.key_mask.key(&seed, recorded.id),
             max_age: LIFETIME.whole_seconds(),
-            cookie: tap.place.cookie(super::unmarked(tap.query).0),
+            cookie: tap.place.cookie(unmarked(tap.query).0),
         });
         let destination = Destination::of(service, tag).await?;
         let given = Given::new(&tap.visitor, Some(facts), held);
