@@ -3,6 +3,7 @@
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::error::ApiError;
 use domain::image_type::ImageType;
 
 /// An answer with a picture. Browsers take it for nothing else, and run nothing in it.
@@ -20,4 +21,17 @@ pub(crate) fn answer(media_type: ImageType, bytes: Vec<u8>) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// The same for owners, whose programs know by the `ETag` whether they have the picture already.
+/// `digest` is that of the bytes, in hexadecimal.
+pub(crate) fn with_digest(
+    media_type: ImageType,
+    digest: &str,
+    bytes: Vec<u8>,
+) -> Result<Response, ApiError> {
+    let etag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| ApiError::Internal)?;
+    let mut response = answer(media_type, bytes);
+    response.headers_mut().insert(header::ETAG, etag);
+    Ok(response)
 }

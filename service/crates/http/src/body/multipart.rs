@@ -1,4 +1,7 @@
 //! Forms with files (`multipart/form-data`, RFC 7578), as browsers send them.
+//!
+//! It is no library's, because a form is read as a whole: its token stands in it, and is checked
+//! before anything is done with its file. multer, which axum uses, hands out parts of a stream.
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::admin::Asked;
@@ -35,11 +35,7 @@ pub(crate) async fn image(
 ) -> Result<Response, ApiError> {
     let found = service.storage.group_image(id).await?;
     let (image, bytes) = found.ok_or(ApiError::NotFound("image"))?;
-    let etag = HeaderValue::from_str(&format!("\"{}\"", image.digest));
-    let etag = etag.map_err(|_| ApiError::Internal)?;
-    let mut response = picture::answer(image.media_type, bytes);
-    response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    picture::with_digest(image.media_type, &image.digest, bytes)
 }
 
 /// Set the image of a product

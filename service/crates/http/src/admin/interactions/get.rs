@@ -1,7 +1,6 @@
 //! `GET /admin/v1/interactions/{id}`.
 
 use axum::Json;
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -82,11 +81,7 @@ pub(crate) async fn photo(
 ) -> Result<Response, ApiError> {
     let found = service.storage.staff_photo(id).await?;
     let (photo, bytes) = found.ok_or(ApiError::NotFound("photo"))?;
-    let etag = HeaderValue::from_str(&format!("\"{}\"", photo.digest));
-    let etag = etag.map_err(|_| ApiError::Internal)?;
-    let mut response = picture::answer(photo.media_type, bytes);
-    response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    picture::with_digest(photo.media_type, &photo.digest, bytes)
 }
 
 /// Get an interaction with its trace

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::admin::Asked;
@@ -29,11 +29,7 @@ use domain::settings::PageLogo;
 pub(crate) async fn logo(Asked(service): Asked) -> Result<Response, ApiError> {
     let found = service.storage.page_logo_bytes().await?;
     let (logo, bytes) = found.ok_or(ApiError::NotFound("logo"))?;
-    let etag = HeaderValue::from_str(&format!("\"{}\"", logo.digest));
-    let etag = etag.map_err(|_| ApiError::Internal)?;
-    let mut response = picture::answer(logo.media_type, bytes);
-    response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    picture::with_digest(logo.media_type, &logo.digest, bytes)
 }
 
 /// Set the logo of plain pages

@@ -1,6 +1,5 @@
 //! `GET /admin/v1/sheets/{id}/rows/{position}/photo`.
 
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
 
 use crate::admin::Asked;
@@ -32,9 +31,5 @@ pub(crate) async fn row_photo(
 ) -> Result<Response, ApiError> {
     let found = service.storage.sheet_photo(id, position).await?;
     let (photo, bytes) = found.ok_or(ApiError::NotFound("photo"))?;
-    let etag = HeaderValue::from_str(&format!("\"{}\"", photo.digest));
-    let etag = etag.map_err(|_| ApiError::Internal)?;
-    let mut response = picture::answer(photo.media_type, bytes);
-    response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    picture::with_digest(photo.media_type, &photo.digest, bytes)
 }
