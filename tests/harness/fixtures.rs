@@ -13,6 +13,17 @@ use crate::client::Client;
 /// Default destination of the tests' redirects. It does not exist.
 pub const LANDING: &str = "https://owner.example/landing";
 
+/// The members of a URL template that the answers of `solve` also have.
+pub const TEMPLATE_MEMBERS: [&str; 7] = [
+    "template",
+    "technology",
+    "mode",
+    "mac_from",
+    "ndef_prefix",
+    "enc_length",
+    "tamper_at",
+];
+
 /// A tag that was created in a service.
 #[derive(Clone, Debug)]
 pub struct TestTag {

@@ -7,6 +7,7 @@ use tapdesk_service::inlay::assessment::Tamper;
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::technology::Technology;
 use tapdesk_service::inlay::template::{MacStart, Request, Template, TemplateSettings};
+use tapdesk_tests::fixtures::TEMPLATE_MEMBERS;
 use tapdesk_tests::{Answering as _, TestService};
 
 use super::links::{input, texts};
@@ -150,15 +151,7 @@ async fn moved_in(id: &str) -> (TestService, Value) {
     assert_member(&answer, "certainty", "proved");
     let candidate = answer["candidates"][0].clone();
     let mut template = json!({"name": id});
-    for member in [
-        "template",
-        "technology",
-        "mode",
-        "mac_from",
-        "ndef_prefix",
-        "enc_length",
-        "tamper_at",
-    ] {
+    for member in TEMPLATE_MEMBERS {
         template[member] = candidate[member].clone();
     }
     let template = service.admin_create("/url-templates", template).await["id"].clone();

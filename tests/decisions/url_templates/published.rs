@@ -1,6 +1,8 @@
 //! The moves of the published forms of URLs, by the API only. The stories of the wizard make the same
 //! ones.
 
+use tapdesk_tests::fixtures::TEMPLATE_MEMBERS;
+
 use super::*;
 
 /// The moves from other services.
@@ -68,16 +70,7 @@ async fn stored(service: &TestService, format: &Value, reel: &Value) -> (Value, 
         None => None,
     };
     let mut body = json!({"name": reel["name"]});
-    for member in [
-        "template",
-        "technology",
-        "mode",
-        "mac_from",
-        "ndef_prefix",
-        "enc_length",
-        "tamper_at",
-        "lookup",
-    ] {
+    for member in TEMPLATE_MEMBERS.into_iter().chain(["lookup"]) {
         body[member] = format[member].clone();
     }
     if reel["shared_factory_key"] == json!(true) {

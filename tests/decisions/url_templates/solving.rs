@@ -1,5 +1,7 @@
 //! Finds the template from one-time URLs and keys.
 
+use tapdesk_tests::fixtures::TEMPLATE_MEMBERS;
+
 use super::*;
 
 #[tokio::test]
@@ -47,17 +49,8 @@ async fn pasted_urls_and_keys_give_a_template_that_verifies_them() {
         (&json!({"offset": 0}), &json!(3))
     );
     // A template that is saved from the result verifies the next tap.
-    let members = [
-        "template",
-        "technology",
-        "mode",
-        "mac_from",
-        "ndef_prefix",
-        "enc_length",
-        "tamper_at",
-    ];
     let mut saved = json!({"name": "Found", "meta_keys": ["11".repeat(16)]});
-    for member in members {
+    for member in TEMPLATE_MEMBERS {
         saved[member] = candidate[member].clone();
     }
     let saved = service.admin_create("/url-templates", saved).await;

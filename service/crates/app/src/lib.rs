@@ -18,6 +18,7 @@
 //! | [`sheet_report`] | a test sheet as PDF |
 //! | [`inlays`] | new inlays, and their keys |
 //! | [`kiosk`] | the state of a kiosk in the same process |
+//! | [`integrity`] | the hashes by which pages load scripts |
 //! | [`demo`], [`visitor_data`] | demo data; the data about one visitor |
 //!
 //! [`Service`] has the parts that all of them share: storage, keys, settings and caches. It knows
@@ -50,6 +51,7 @@ pub mod webhook_delivery;
 pub mod csv_file;
 pub mod demo;
 pub mod inlays;
+pub mod integrity;
 pub mod kiosk;
 pub mod labels;
 pub mod sheet_report;

@@ -298,15 +298,10 @@ impl Templates {
     }
 }
 
-/// Whether a request has all values that the chips of the template write which is asked first.
+/// Whether the template that is asked first has all values of its code.
 fn is_complete(found: &[Matched]) -> bool {
-    found
-        .first()
-        .is_some_and(|(of, addressed)| match &addressed.code {
-            Ok(Some(_)) => true,
-            Ok(None) => !of.template.has_code(),
-            Err(_) => false,
-        })
+    let first = found.first();
+    first.is_some_and(|(_, addressed)| addressed.is_complete())
 }
 
 /// Scheme, host and port at which a phone opens the URLs of a template.

@@ -2,13 +2,10 @@
 
 use std::sync::LazyLock;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha384};
+use crate::integrity::integrity;
 
 /// The script of staff pages. It has no texts and no secrets: the page has them.
 pub const SCAN_SCRIPT: &str = include_str!("../../../../templates/staff-scan.js");
 
 /// Subresource integrity of the script, which pages name.
-pub(super) static SCAN_INTEGRITY: LazyLock<String> =
-    LazyLock::new(|| format!("sha384-{}", STANDARD.encode(Sha384::digest(SCAN_SCRIPT))));
+pub(super) static SCAN_INTEGRITY: LazyLock<String> = LazyLock::new(|| integrity(SCAN_SCRIPT));

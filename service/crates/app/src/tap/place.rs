@@ -122,7 +122,7 @@ impl Place {
         };
         let is_unchecked = claim.decided() == Some(Verdict::NotChecked(Unchecked::VerifierOff));
         let is_known = if template.template.has_code() {
-            matches!(addressed.code, Ok(Some(_))) && is_unchecked && tag.is_some_and(has_inlay)
+            addressed.is_complete() && is_unchecked && tag.is_some_and(has_inlay)
         } else {
             tag.is_some()
         };

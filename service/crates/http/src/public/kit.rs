@@ -6,19 +6,16 @@ use std::sync::LazyLock;
 use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha384};
 
 use crate::pages;
 use crate::public::AsService;
+use app::integrity::integrity;
 
 /// Made from `tapdesk.mjs` beside it.
 const SCRIPT: &str = include_str!("../../../../kit/tapdesk.min.js");
 
 /// Subresource integrity of the script, for the attribute `integrity`.
-static INTEGRITY: LazyLock<String> =
-    LazyLock::new(|| format!("sha384-{}", STANDARD.encode(Sha384::digest(SCRIPT))));
+static INTEGRITY: LazyLock<String> = LazyLock::new(|| integrity(SCRIPT));
 
 /// Get the script of the page kit
 ///

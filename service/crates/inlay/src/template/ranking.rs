@@ -48,13 +48,13 @@ pub fn ranked<'t, T>(
 impl Template {
     fn fit(&self, addressed: &Addressed) -> Fit {
         let (filled, literal) = self.rank();
-        let (is_complete, filled) = match &addressed.code {
-            Ok(Some(_)) => (true, filled),
-            Ok(None) => (!self.has_code(), 0),
-            Err(_) => (false, 1),
+        let filled = match &addressed.code {
+            Ok(Some(_)) => filled,
+            Ok(None) => 0,
+            Err(_) => 1,
         };
         Fit {
-            is_complete,
+            is_complete: addressed.is_complete(),
             filled,
             literal,
         }

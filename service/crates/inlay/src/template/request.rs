@@ -97,6 +97,14 @@ pub struct Addressed {
     pub code: Result<Option<Filled>, MalformedCode>,
 }
 
+impl Addressed {
+    /// Whether the request has all values of the template's code. Of a template without a code, it
+    /// always has.
+    pub const fn is_complete(&self) -> bool {
+        matches!(self.code, Ok(Some(_)))
+    }
+}
+
 /// The values of one segment or parameter.
 pub(super) type Values<'t> = Vec<(Field, &'t str)>;
 

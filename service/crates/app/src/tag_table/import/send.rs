@@ -8,8 +8,9 @@ use storage::StorageError;
 
 /// Number of results per message.
 const SENT_AT_ONCE: usize = 500;
-/// Number of batches that wait to be sent, so that storing rows does not wait for their text.
-const AHEAD: usize = 4;
+/// Number of batches that wait to be sent, so that storing rows does not wait for their text. Each can
+/// have the rows of a whole commit, and a client that disconnects has so many more stored.
+const AHEAD: usize = 1;
 
 /// The results of the next rows, empty after the last one; or the reason why there are no more, for
 /// people.
