@@ -112,12 +112,12 @@ mod tests {
             });
         let lock = held(&running).unwrap();
         for folder in [&ended, &other] {
-            drop(held(folder).unwrap());
+            held(folder).unwrap().unlock().unwrap();
         }
         leftovers(place.path());
         let exist = [&running, &ended, &starting, &other].map(|folder| folder.exists());
         assert_eq!(exist, [true, false, true, true]);
-        drop(lock);
+        lock.unlock().unwrap();
         leftovers(place.path());
         assert!(!running.exists());
     }

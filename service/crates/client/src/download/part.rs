@@ -210,6 +210,8 @@ impl Drop for Part {
         if !self.is_kept && is_at(&self.content, &self.path).unwrap_or(false) {
             let _ = fs::remove_file(&self.path);
         }
+        // A child process has a copy of the handle until its program starts, and the lock with it.
+        let _ = self.content.unlock();
     }
 }
 

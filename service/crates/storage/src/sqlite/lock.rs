@@ -74,6 +74,15 @@ impl Lock {
     }
 }
 
+/// A closed file keeps its lock as long as a copy of its handle exists, and a child process has one
+/// between its creation and its program. Therefore the lock is released before the file is closed.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A lock that cannot be released ends with the process.
+        let _ = self.held.unlock();
+    }
+}
+
 /// The target of `path` after all links. It need not exist.
 fn without_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
@@ -115,6 +124,20 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn a_released_lock_is_free_although_a_child_process_still_has_its_handle() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("tapdesk.db");
+        let lock = Lock::take(&database).unwrap();
+        let of_child = lock.held.try_clone().unwrap();
+        let taken = Lock::take(&database).err();
+        assert!(matches!(taken, Some(OpenError::Taken(_))), "{taken:?}");
+        drop(lock);
+        let free = Lock::take(&database);
+        assert!(free.is_ok(), "{:?}", free.err());
+        drop(of_child);
+    }
 
     #[test]
     fn links_are_followed_to_where_a_database_is_or_is_to_be() {
