@@ -7,8 +7,9 @@ use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::id::TagId;
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::postgres::Time;
-use tapdesk_service::storage::{Access, TagChange, Updated};
+use tapdesk_service::storage::{Access, CachedPart, TagChange, Updated};
 use tapdesk_service::storage::{Event, SharedEvent};
+use tapdesk_service::tag::{PropertyClass, PropertyKey, Status};
 use tapdesk_tests::{PATIENCE, TestDatabase, eventually};
 use tokio::sync::broadcast::Receiver;
 use tokio_postgres::Client;
@@ -104,6 +105,53 @@ async fn a_change_of_configuration_on_one_node_is_known_on_the_other() {
         (other.configuration_epoch() == changed).then_some(())
     })
     .await;
+}
+
+/// The epoch of a part's last change, once the node knows it.
+async fn changed_at(node: &Access, part: CachedPart) -> u64 {
+    eventually("it is known", || async { node.changed_at(part) }).await
+}
+
+/// The epoch, once both nodes know it.
+async fn known_to_both(one: &Access, other: &Access) -> u64 {
+    eventually("both nodes know", || async {
+        let newest = one.configuration_epoch()?;
+        (other.configuration_epoch() == Some(newest)).then_some(newest)
+    })
+    .await
+}
+
+/// Each node keeps the other tags in its cache, and a tag of which only properties changed, too.
+#[tokio::test]
+async fn a_change_invalidates_only_its_part_of_the_caches_of_all_nodes() {
+    let (database, [one, other]) = two().await;
+    let (changed, kept) = (tag(&one).await, tag(&one).await);
+    // The other node gets no notifications before it listens.
+    until_both_looked(&database.look_into().await).await;
+    let before = known_to_both(&one, &other).await;
+
+    let key = PropertyKey::parse("lot").unwrap();
+    one.put_property(changed, PropertyClass::Attribute, key, "A".to_owned())
+        .await
+        .unwrap();
+    let attribute = known_to_both(&one, &other).await;
+    assert!(attribute > before, "counts of attributes are kept");
+    for node in [&one, &other] {
+        for tag in [changed, kept] {
+            let at = changed_at(node, CachedPart::Tag(tag)).await;
+            assert!(at <= before, "no cache holds attributes");
+        }
+    }
+
+    let archive = TagChange::Status(Status::Archived);
+    one.change_tags(vec![changed], archive).await.unwrap();
+    let newest = known_to_both(&one, &other).await;
+    for node in [&one, &other] {
+        assert_eq!(changed_at(node, CachedPart::Tag(changed)).await, newest);
+        for part in [CachedPart::Tag(kept), CachedPart::Phones] {
+            assert!(changed_at(node, part).await <= before, "{part:?}");
+        }
+    }
 }
 
 #[tokio::test]

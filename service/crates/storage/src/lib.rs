@@ -28,6 +28,7 @@ mod conflict;
 mod deferred;
 mod encoding_runs;
 mod encodings;
+mod epochs;
 mod erasure;
 mod event;
 mod expected_taps;

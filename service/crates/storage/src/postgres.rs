@@ -52,7 +52,7 @@ pub use upgrade::{Upgraded, upgrade};
 
 use super::{Queue, READY, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
 use crate::panics;
-use crate::{Event, SharedEvent};
+use crate::{CachedPart, Event, SharedEvent};
 use connection::ANSWER;
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
@@ -227,6 +227,10 @@ impl PostgresStorage {
 
     pub(crate) fn configuration_epoch(&self) -> Option<u64> {
         self.epoch.current()
+    }
+
+    pub(crate) fn changed_at(&self, part: CachedPart) -> Option<u64> {
+        self.epoch.of(part)
     }
 
     #[tracing::instrument(level = "debug", skip_all)]

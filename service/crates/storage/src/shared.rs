@@ -167,14 +167,10 @@ pub(super) trait Transaction: Query {
         row.ok_or_else(missing)
     }
 
-    /// Marks this transaction as a change of the configuration: its commit invalidates all caches.
-    fn changes_configuration(&mut self);
-
-    /// Like [`Self::changes_configuration`], for a change that affects only this part of the
-    /// caches. `None` means that no cache holds the changed data, but other nodes are notified.
-    fn changes(&mut self, _part: Option<CachedPart>) {
-        self.changes_configuration();
-    }
+    /// Marks this transaction as a change of the configuration: its commit invalidates this part of
+    /// the caches on all nodes. `None` means that no cache holds the changed data, but other nodes are
+    /// notified.
+    fn changes(&mut self, part: Option<CachedPart>);
 
     /// Describes the change for the audit log; the last note counts. A change that writes rows is
     /// recorded even without a note, with the addressed resource.

@@ -7,7 +7,6 @@
 mod audit;
 mod backup;
 mod connection;
-mod epochs;
 mod erased;
 mod expired_keys;
 mod fold;

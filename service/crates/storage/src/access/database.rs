@@ -88,12 +88,12 @@ impl Access {
     /// The epoch of the last change of one part of the configuration: data of this part that was
     /// read under this epoch, or a later one, is current. `None` if it is unknown at the moment.
     ///
-    /// A database that does not know which part a change touched reports every part as changed.
+    /// A node on PostgreSQL that missed another node's message reports every part as changed.
     pub fn changed_at(&self, part: CachedPart) -> Option<u64> {
         match &self.storage {
             Storage::Sqlite(database) => Some(database.changed_at(part)),
             #[cfg(feature = "postgres")]
-            Storage::Postgres(database) => database.configuration_epoch(),
+            Storage::Postgres(database) => database.changed_at(part),
         }
     }
 

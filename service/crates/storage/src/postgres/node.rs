@@ -66,7 +66,9 @@ impl Node {
             )
             .await?;
         epoch.learn_simulated_offset(millis(&row, 2)?);
-        epoch.confirm(column::<i64>(&row, 1)?.unsigned_abs(), as_of);
+        let newest = column::<i64>(&row, 1)?.unsigned_abs();
+        epoch.learn(newest, None);
+        epoch.confirm(newest, as_of);
         let number = column(&row, 0)?;
         let metrics = StorageMetrics::default();
         Ok(Self {

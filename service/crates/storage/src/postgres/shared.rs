@@ -17,7 +17,7 @@ use crate::shared::dialect::Dialect;
 use crate::shared::operation::{Changing, Erased, Moment, Reading};
 use crate::shared::{Query, Question, Transaction};
 use crate::value::{Columns, Row, Value, unreadable};
-use crate::{Event, StorageError};
+use crate::{CachedPart, Event, StorageError};
 use domain::clock::{Stopwatch, Timestamp};
 use domain::id::InteractionId;
 use domain::interaction::{NewInteraction, Recorded};
@@ -83,8 +83,8 @@ impl Transaction for Write {
         query(self, sql, values).await
     }
 
-    fn changes_configuration(&mut self) {
-        Self::changes_configuration(self);
+    fn changes(&mut self, part: Option<CachedPart>) {
+        self.changed.add(part);
     }
 
     async fn record_tap(

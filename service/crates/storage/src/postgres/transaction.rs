@@ -7,9 +7,11 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::connection::ANSWER;
+use super::epoch::announcement;
 use super::node::Node;
 use super::session::Session;
-use crate::StorageError;
+use crate::epochs::Changed;
+use crate::{CachedPart, StorageError};
 use domain::clock::{Stopwatch, Timestamp};
 
 /// The class of this program's advisory locks ("TAPD").
@@ -60,7 +62,8 @@ pub(super) struct Write {
     transaction: Transaction,
     /// The time of the transaction, by which it decides about keys.
     pub(super) now: Timestamp,
-    raises_epoch: bool,
+    /// The parts of the configuration that it changes.
+    pub(super) changed: Changed,
     stopwatch: Stopwatch,
 }
 
@@ -69,13 +72,6 @@ impl Deref for Write {
 
     fn deref(&self) -> &Session {
         &self.transaction.session
-    }
-}
-
-impl Write {
-    /// Marks this transaction as a change of the configuration: its commit invalidates all caches.
-    pub(super) fn changes_configuration(&mut self) {
-        self.raises_epoch = true;
     }
 }
 
@@ -124,7 +120,7 @@ impl Node {
         Ok(Write {
             transaction,
             now: Timestamp::from_millis(now.get(0)),
-            raises_epoch: false,
+            changed: Changed::default(),
             stopwatch,
         })
     }
@@ -151,7 +147,7 @@ impl Node {
     ) -> Result<T, StorageError> {
         let Write {
             transaction,
-            raises_epoch,
+            changed,
             stopwatch,
             ..
         } = write;
@@ -163,10 +159,9 @@ impl Node {
                 return Err(error);
             }
         };
-        let epoch = if raises_epoch {
-            Some(next_epoch(&transaction.session).await?)
-        } else {
-            None
+        let epoch = match changed.parts() {
+            Some(parts) => Some((next_epoch(&transaction.session, parts).await?, parts)),
+            None => None,
         };
         let number = transaction
             .session
@@ -185,8 +180,8 @@ impl Node {
         if writes {
             self.metrics.committed(1, stopwatch);
         }
-        if let Some(epoch) = epoch {
-            self.epoch.learn(epoch);
+        if let Some((epoch, parts)) = epoch {
+            self.epoch.learn(epoch, Some(parts));
         }
         Ok(value)
     }
@@ -218,13 +213,13 @@ impl Node {
     }
 }
 
-/// Increases the epoch; all nodes are notified with the commit.
-async fn next_epoch(session: &Session) -> Result<u64, StorageError> {
+/// Increases the epoch; all nodes are notified of it and of the changed parts with the commit.
+async fn next_epoch(session: &Session, changed: &[CachedPart]) -> Result<u64, StorageError> {
     let row = session
         .one(
             "WITH raised AS (UPDATE configuration SET epoch = epoch + 1 RETURNING epoch)
-             SELECT epoch FROM raised, pg_notify('tapdesk_configuration', epoch::TEXT)",
-            &[],
+             SELECT epoch FROM raised, pg_notify('tapdesk_configuration', epoch::TEXT || $1::TEXT)",
+            &[&announcement::of(changed)],
         )
         .await?;
     Ok(row.get::<_, i64>(0).unsigned_abs())

@@ -11,7 +11,7 @@ use tokio_postgres::{AsyncMessage, Client, Notification};
 
 use super::address::Address;
 use super::connection::{ANSWER, Messages, connect, set_up};
-use super::epoch::ASKED_EVERY;
+use super::epoch::{ASKED_EVERY, announcement};
 use super::migrate::Opened;
 use super::node::Node;
 use super::row::{column, millis, time};
@@ -20,7 +20,7 @@ use super::{events, expected_taps, keys};
 use crate::StorageError;
 use domain::clock::{Millis, Timestamp};
 
-/// The channel on which nodes send a new epoch.
+/// The channel on which nodes send a new epoch, with the parts that changed.
 const CONFIGURATION: &str = "tapdesk_configuration";
 /// The channel on which nodes send how far simulated time is ahead.
 pub(super) const SIMULATED_TIME: &str = "tapdesk_simulated_time";
@@ -139,8 +139,8 @@ async fn hear(
 fn take(notification: &Notification, node: &Node, events: &mpsc::Sender<String>) {
     match notification.channel() {
         CONFIGURATION => {
-            if let Ok(epoch) = notification.payload().parse() {
-                node.epoch.learn(epoch);
+            if let Some((epoch, changed)) = announcement::read(notification.payload()) {
+                node.epoch.learn(epoch, changed.as_deref());
             }
         }
         SIMULATED_TIME => {

@@ -183,10 +183,6 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
         Ok(rows)
     }
 
-    fn changes_configuration(&mut self) {
-        self.db.changes_configuration();
-    }
-
     fn changes(&mut self, part: Option<CachedPart>) {
         self.db.changes(part);
     }

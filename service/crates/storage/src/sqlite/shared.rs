@@ -106,10 +106,6 @@ impl Transaction for Command<'_, '_> {
         write(self.0.connection, sql, values)
     }
 
-    fn changes_configuration(&mut self) {
-        self.0.changes_configuration();
-    }
-
     fn changes(&mut self, part: Option<CachedPart>) {
         self.0.changes(part);
     }

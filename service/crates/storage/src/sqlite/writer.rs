@@ -20,8 +20,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::connection;
-use super::epochs::{Changed, Epochs};
 use super::fold::{Folded, Folding, Slice};
+use crate::epochs::{Changed, Epochs};
 use crate::{CachedPart, Event, Queue, SharedEvent, StorageError, StorageMetrics};
 use domain::clock::{Clock, Stopwatch, Timestamp};
 use turn::{Turn, drain};
@@ -81,15 +81,10 @@ impl Write<'_> {
         self.effects.events.push(event);
     }
 
-    /// Marks this command as a change of the configuration: its commit invalidates all caches.
-    pub(super) fn changes_configuration(&mut self) {
-        self.effects.configuration.all();
-    }
-
-    /// Like [`Self::changes_configuration`], for a change that affects only this part of the
-    /// caches.
+    /// Marks this command as a change of the configuration: its commit invalidates this part of the
+    /// caches. `None` if no cache holds the changed data.
     pub(super) fn changes(&mut self, part: Option<CachedPart>) {
-        self.effects.configuration.only(part);
+        self.effects.configuration.add(part);
     }
 }
 

@@ -10,9 +10,9 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{broadcast, mpsc};
 
-use super::super::epochs::Epochs;
 use super::super::fold::{Changes, Folded, Folding, Slice};
 use super::{Command, Effects, Write, lock};
+use crate::epochs::Epochs;
 use crate::panics;
 use crate::{SharedEvent, StorageError, StorageMetrics};
 use domain::clock::{Clock, Stopwatch};

@@ -1,8 +1,9 @@
 //! The epoch of the last change of each part of the configuration. A cache must drop its data of a
 //! part if it read them under an earlier epoch than the part's.
 //!
-//! Parts share slots by their ids, so a change may invalidate too many parts, but never too few.
-//! Only the writer moves epochs, and it does so before it acknowledges a change.
+//! Parts share slots by their ids, so a change may invalidate too many parts, but never too few. One
+//! caller at a time moves epochs, and a change is not acknowledged before. SQLite's writer counts
+//! them; on PostgreSQL the database counts, and each node learns of the epochs of all.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,28 +18,26 @@ const PAGES: usize = 1 << 8;
 
 /// The parts of the configuration that a transaction changes.
 #[derive(Default)]
-pub(super) struct Changed {
+pub(crate) struct Changed {
     any: bool,
-    all: bool,
     parts: Vec<CachedPart>,
 }
 
 impl Changed {
-    /// Marks all parts as changed, because the changed part is unknown.
-    pub(super) fn all(&mut self) {
-        self.any = true;
-        self.all = true;
-    }
-
-    /// Marks this part as changed; `None` if no cache holds the changed data.
-    pub(super) fn only(&mut self, part: Option<CachedPart>) {
+    /// Adds a changed part; `None` if no cache holds the changed data.
+    pub(crate) fn add(&mut self, part: Option<CachedPart>) {
         self.any = true;
         self.parts.extend(part);
+    }
+
+    /// The changed parts; `None` if the transaction changes no configuration.
+    pub(crate) fn parts(&self) -> Option<&[CachedPart]> {
+        self.any.then_some(self.parts.as_slice())
     }
 }
 
 /// The current epoch, and that of each part's last change.
-pub(super) struct Epochs {
+pub(crate) struct Epochs {
     newest: AtomicU64,
     all: AtomicU64,
     tags: Slots,
@@ -90,12 +89,12 @@ impl Default for Epochs {
 
 impl Epochs {
     /// The current epoch: data read from now on is read under it.
-    pub(super) fn newest(&self) -> u64 {
+    pub(crate) fn newest(&self) -> u64 {
         self.newest.load(Ordering::Acquire)
     }
 
     /// The epoch of a part's last change.
-    pub(super) fn of(&self, part: CachedPart) -> u64 {
+    pub(crate) fn of(&self, part: CachedPart) -> u64 {
         let changed = match part {
             CachedPart::Tag(id) => self.tags.get(id.get()),
             CachedPart::Experience(id) => self.experiences.get(id.get()),
@@ -107,15 +106,15 @@ impl Epochs {
     }
 
     /// Starts a new epoch, if the committed transaction changed anything.
-    pub(super) fn publish(&self, changed: &Changed) {
-        if !changed.any {
-            return;
+    pub(crate) fn publish(&self, changed: &Changed) {
+        if let Some(parts) = changed.parts() {
+            self.publish_parts(self.newest() + 1, parts);
         }
-        let epoch = self.newest() + 1;
-        if changed.all {
-            self.all.store(epoch, Ordering::Release);
-        }
-        for part in &changed.parts {
+    }
+
+    /// Starts the epoch `epoch`, in which only these parts changed.
+    pub(crate) fn publish_parts(&self, epoch: u64, parts: &[CachedPart]) {
+        for part in parts {
             match *part {
                 CachedPart::Tag(id) => self.tags.set(id.get(), epoch),
                 CachedPart::Experience(id) => self.experiences.set(id.get(), epoch),
@@ -124,7 +123,18 @@ impl Epochs {
                 CachedPart::Phones => self.phones.store(epoch, Ordering::Release),
             }
         }
-        // Must come last: data read under the new epoch must not count as older than the change.
+        self.start(epoch);
+    }
+
+    /// Starts the epoch `epoch`, up to which any part may have changed.
+    #[cfg(any(test, feature = "postgres"))]
+    pub(crate) fn publish_all(&self, epoch: u64) {
+        self.all.store(epoch, Ordering::Release);
+        self.start(epoch);
+    }
+
+    /// Must come last: data read under the new epoch must not count as older than the change.
+    fn start(&self, epoch: u64) {
         self.newest.store(epoch, Ordering::Release);
     }
 }
@@ -156,7 +166,7 @@ mod tests {
         assert_eq!(change(&epochs, |_| ()), start, "nothing was changed");
 
         let read = epochs.newest();
-        let changed = change(&epochs, |changed| changed.only(Some(one)));
+        let changed = change(&epochs, |changed| changed.add(Some(one)));
         assert!(epochs.of(one) > read, "what was read before it is void");
         assert_eq!(epochs.of(one), changed);
         for kept in [
@@ -174,7 +184,7 @@ mod tests {
     fn what_is_not_known_to_be_of_a_part_is_of_all() {
         let epochs = Epochs::default();
         let read = epochs.newest();
-        change(&epochs, Changed::all);
+        epochs.publish_all(read + 1);
         for part in [
             CachedPart::Tag(TagId::new(1)),
             CachedPart::Experience(ExperienceId::new(1)),
@@ -184,7 +194,7 @@ mod tests {
         ] {
             assert!(epochs.of(part) > read, "{part:?}");
         }
-        let epoch = change(&epochs, |changed| changed.only(None));
+        let epoch = change(&epochs, |changed| changed.add(None));
         assert_eq!(epoch, read + 2, "others hear of it");
         assert!(
             epochs.of(CachedPart::Tag(TagId::new(1))) < epoch,
@@ -198,7 +208,7 @@ mod tests {
         let read = epochs.newest();
         let far = i64::try_from(PAGE * PAGES).unwrap() + 3;
         change(&epochs, |changed| {
-            changed.only(Some(CachedPart::Tag(TagId::new(far))));
+            changed.add(Some(CachedPart::Tag(TagId::new(far))));
         });
         assert!(epochs.of(CachedPart::Tag(TagId::new(3))) > read);
         assert!(epochs.of(CachedPart::Tag(TagId::new(4))) <= read);
