@@ -122,15 +122,25 @@ pub(crate) struct PassphraseFile {
 impl PassphraseFile {
     /// The passphrase, if there is one.
     pub(crate) fn read(&self) -> Result<Option<Zeroizing<String>>> {
-        let text = match &self.passphrase_file {
-            Some(path) => std::fs::read_to_string(path)
-                .map(Some)
-                .map_err(|error| anyhow!("{} cannot be read: {error}.", path.display()))?,
-            None => std::env::var("TAPDESK_PASSPHRASE").ok(),
-        };
-        let text = text.map(Zeroizing::new);
-        Ok(text.map(|text| Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())))
+        match &self.passphrase_file {
+            Some(path) => read_passphrase(path).map(Some),
+            None => Ok(std::env::var("TAPDESK_PASSPHRASE")
+                .ok()
+                .map(without_line_end)),
+        }
     }
+}
+
+/// The passphrase in the file at `path`.
+pub(crate) fn read_passphrase(path: &Path) -> Result<Zeroizing<String>> {
+    let read = std::fs::read_to_string(path);
+    let text = read.map_err(|error| anyhow!("{} cannot be read: {error}.", path.display()))?;
+    Ok(without_line_end(text))
+}
+
+fn without_line_end(text: String) -> Zeroizing<String> {
+    let text = Zeroizing::new(text);
+    Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 /// The server of backups in buckets.

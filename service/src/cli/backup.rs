@@ -11,11 +11,15 @@ use tapdesk_service::backup::{self, Bucket, BucketPath};
 use tapdesk_service::client::Download;
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::storage::sqlite;
+use tapdesk_service::temporary_folder::{TemporaryFolder, remove_leftovers};
 
 use super::bucket;
 use super::client::Connection;
 use super::download::receive;
 use crate::options::{PassphraseFile, S3};
+
+/// How the names of temporary folders begin.
+const PREFIX: &str = "tapdesk-backup-";
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -58,7 +62,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
 /// Uploads a backup. Returns its place, its size in bytes, and whether it contains the key.
 fn to_bucket(options: &Options, path: &BucketPath) -> Result<(String, u64, bool)> {
     let bucket = Bucket::open(path, &options.s3.server())?;
-    let folder = tempfile::tempdir().context("There is no folder for temporary files.")?;
+    let place = std::env::temp_dir();
+    remove_leftovers(&place, PREFIX);
+    let folder = TemporaryFolder::new_in(&place, PREFIX)
+        .context("There is no folder for temporary files.")?;
     let file = folder.path().join("sent");
     let (_, carries_key) = to_file(options, &file)?;
     let name = backup::name(SystemClock::start().now());

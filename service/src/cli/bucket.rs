@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result};
 use tapdesk_service::backup::{BackupError, Bucket, BucketPath, StoredBackup};
 use tapdesk_service::s3_server::S3Server;
 use tapdesk_service::storage::sqlite::temporary_folder;
-use tempfile::TempDir;
+use tapdesk_service::temporary_folder::TemporaryFolder;
 
 /// A backup that was downloaded. Dropping it removes the file.
 pub(super) struct Fetched {
     /// The file.
     pub(super) file: PathBuf,
-    _folder: TempDir,
+    _folder: TemporaryFolder,
 }
 
 /// The bucket that an argument names; `None` for a file.

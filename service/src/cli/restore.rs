@@ -1,9 +1,11 @@
 //! `restore`: restores a database from a backup. The service must not be running.
 
-use std::io::{self, Write as _};
+mod passphrase;
+
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use tapdesk_service::backup::BucketPath;
 use tapdesk_service::caller::Actor;
@@ -64,6 +66,13 @@ pub(super) fn run(options: &Options) -> Result<()> {
             database.display()
         );
     }
+    // A download takes long: a passphrase that cannot be one shows before it.
+    let passphrase = if options.without_key {
+        None
+    } else {
+        let text = options.passphrase.read()?;
+        text.map(|text| Passphrase::parse(&text)).transpose()?
+    };
     let fetched = match &bucket {
         Some(path) => {
             make_place(&database)?;
@@ -79,7 +88,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let key = if options.without_key {
         None
     } else {
-        open(&restore, &options.passphrase)?
+        let asks = fetched.is_some() && io::stdin().is_terminal();
+        open(&restore, passphrase, asks)?
     };
     let key_path = options.key_file.path(&database);
     let present = key_file::read(&key_path)?;
@@ -156,14 +166,29 @@ fn list(options: &Options, path: &BucketPath) -> Result<()> {
     Ok(())
 }
 
-/// The inlay key in the backup.
-fn open(restore: &Restore, passphrase: &PassphraseFile) -> Result<Option<Zeroizing<[u8; 32]>>> {
-    let text = passphrase.read()?;
-    let passphrase = text.map(|text| Passphrase::parse(&text)).transpose()?;
-    match restore.open_key(passphrase.as_ref()) {
-        Err(error @ OpenKeyError::NoPassphrase) => {
-            bail!("{error} Set TAPDESK_PASSPHRASE or --passphrase-file, or restore --without-key.")
-        }
-        opened => Ok(opened?),
+/// The inlay key in the backup. If the passphrase does not open it and the command `asks`, a person
+/// can name other ones.
+fn open(
+    restore: &Restore,
+    mut passphrase: Option<Passphrase>,
+    asks: bool,
+) -> Result<Option<Zeroizing<[u8; 32]>>> {
+    loop {
+        let why = match restore.open_key(passphrase.as_ref()) {
+            Err(error @ OpenKeyError::NoPassphrase) => anyhow!(
+                "{error} Set TAPDESK_PASSPHRASE or --passphrase-file, or restore --without-key."
+            ),
+            Err(error @ OpenKeyError::WrongPassphrase) => error.into(),
+            opened => return Ok(opened?),
+        };
+        let another = if asks {
+            passphrase::another(&why, &mut io::stdin().lock(), &mut io::stderr())?
+        } else {
+            None
+        };
+        let Some(another) = another else {
+            return Err(why);
+        };
+        passphrase = Some(another);
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use tapdesk_service::id::TagId;
 use tapdesk_service::storage::StorageError;
-use tapdesk_service::storage::sqlite::{OpenError, examine, move_aside};
+use tapdesk_service::storage::sqlite::{OpenError, examine, move_aside, temporary_folder};
 #[cfg(target_os = "linux")]
 use tapdesk_tests::eventually;
 
@@ -40,6 +40,23 @@ fn assert_refused(bytes: &[u8], words: &str) {
 
 fn refusal(path: &Path) -> OpenError {
     open(path).err().expect("it is refused")
+}
+
+/// They are as large as the database.
+#[tokio::test]
+async fn a_start_removes_the_temporary_files_of_killed_processes_beside_the_database() {
+    let place = Sqlite::new();
+    let running = temporary_folder(&place.path()).unwrap();
+    let folder = place.path().with_file_name(".tapdesk-check-killed");
+    let draft = place.path().with_file_name("tapdesk.db.restoring");
+    std::fs::create_dir(&folder).unwrap();
+    for file in [&folder.join(".held"), &folder.join("tapdesk.db"), &draft] {
+        std::fs::write(file, "left").unwrap();
+    }
+    open(&place.path()).unwrap().close().await;
+    assert!(!folder.exists());
+    assert!(!draft.exists());
+    assert!(running.path().exists(), "its process still runs");
 }
 
 #[tokio::test]

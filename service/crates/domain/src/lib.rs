@@ -18,8 +18,8 @@
 //! | [`settings`], [`table`] | an operator's settings; tables of spreadsheets |
 //! | [`certificate`] | when certificates of the service are renewed |
 //!
-//! The only readers of the world are [`clock`], [`entropy`] and [`private_file`]. All other code
-//! gets time, randomness and files as arguments.
+//! The only readers of the world are [`clock`], [`entropy`], [`private_file`] and [`temporary_folder`].
+//! All other code gets time, randomness and files as arguments.
 
 // # Words that all modules use
 
@@ -38,6 +38,7 @@ pub mod world;
 pub mod clock;
 pub mod entropy;
 pub mod private_file;
+pub mod temporary_folder;
 
 // # Keys
 

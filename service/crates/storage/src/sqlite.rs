@@ -37,7 +37,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _};
-use tempfile::TempDir;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
@@ -64,6 +63,7 @@ use crate::{Event, SharedEvent};
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::keyring::BackupKey;
+use domain::temporary_folder::TemporaryFolder;
 use expired_keys::ExpiredKeys;
 use fold::Slice;
 use lock::Lock;
@@ -138,6 +138,9 @@ impl SqliteStorage {
     ) -> Result<Self, OpenError> {
         let lock = Lock::take(path)?;
         let path = lock.database().to_owned();
+        // A killed process may have left files of the database's size.
+        backup::remove_temporary_folders(&path);
+        restore::remove_draft(&path);
         let connection = match migrate::open(&path, clock.now(), entropy) {
             Err(OpenError::NotShared) => {
                 lock.discard();
@@ -442,7 +445,7 @@ impl SqliteStorage {
             .await
     }
 
-    pub(crate) fn temporary_folder(&self) -> Result<TempDir, StorageError> {
+    pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, StorageError> {
         backup::temporary_folder(&self.path)
     }
 

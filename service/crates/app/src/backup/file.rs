@@ -9,7 +9,7 @@ use chrono::DateTime;
 use sha2::{Digest as _, Sha256};
 
 use super::{BackupError, folder};
-use domain::clock::Timestamp;
+use domain::clock::{Millis, Timestamp};
 use domain::private_file;
 
 /// Size of one read, in bytes.
@@ -43,13 +43,40 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), BackupError> {
     std::fs::remove_file(&probe).map_err(failed)
 }
 
+/// Age from which an unfinished backup is of a killed process: no backup takes so long.
+const UNFINISHED: Millis = Millis::days(1);
+
+/// Removes unfinished backups that killed processes left in the folder. Other services may write
+/// theirs to it now, so only old ones are removed.
+fn remove_unfinished(folder: &Path, now: Timestamp) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    // Names contain the time, so their order is that of their times.
+    let until = part_name(&name(now.minus(UNFINISHED)));
+    for entry in entries.flatten() {
+        let file = entry.file_name();
+        let file = file.to_string_lossy();
+        let is_part = file.starts_with(".tapdesk-") && file.ends_with(".backup.part");
+        if is_part && file.len() == until.len() && *file < *until {
+            // One that cannot be removed now is removed before a later backup.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn part_name(name: &str) -> String {
+    format!(".{name}.part")
+}
+
 /// Writes `copy` into the folder, and reads it back from there.
 pub(super) fn write(folder: &Path, at: Timestamp, mut copy: File) -> Result<Written, BackupError> {
     folder::check(folder)?;
     let name = name(at);
-    let path = folder.join(format!(".{name}.part"));
+    let path = folder.join(part_name(&name));
     let failed = |error| BackupError::File(path.clone(), error);
     private_file::make_folder_of(&path).map_err(failed)?;
+    remove_unfinished(folder, at);
     if private_file::is_there(&path) {
         // Left by an interrupted backup; two are never made at the same time.
         std::fs::remove_file(&path).map_err(failed)?;
@@ -160,6 +187,25 @@ mod tests {
         let removed = remove(folder, vec![kept.0.clone(), gone.clone()]);
         assert_eq!(removed, [kept.0, gone]);
         assert!(names(folder).is_empty());
+    }
+
+    #[test]
+    fn an_unfinished_backup_of_a_killed_process_is_removed_a_day_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let old = ".tapdesk-20251231T115959Z.backup.part";
+        let kept = [
+            ".tapdesk-20251231T120000Z.backup.part",
+            ".tapdesk-notes.backup.part",
+            "tapdesk-20250101T120000Z.backup",
+        ];
+        for name in [old].iter().chain(&kept) {
+            std::fs::write(folder.join(name), "x").unwrap();
+        }
+        drop(write(folder, AT, copy(b"content")).unwrap());
+        let mut left = names(folder);
+        left.sort();
+        assert_eq!(left, kept);
     }
 
     #[test]

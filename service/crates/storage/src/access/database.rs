@@ -4,7 +4,6 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use tokio::sync::broadcast;
 
 use super::{Access, each};
@@ -17,6 +16,7 @@ use domain::clock::{Millis, Timestamp};
 use domain::id::InteractionId;
 use domain::keyring::BackupKey;
 use domain::resource_kind::ResourceKind;
+use domain::temporary_folder::TemporaryFolder;
 
 /// The operations on the database as a whole.
 impl Access {
@@ -160,7 +160,7 @@ impl Access {
     /// # Errors
     ///
     /// [`StorageError::Unsupported`] if not [`Self::makes_backups`].
-    pub fn temporary_folder(&self) -> Result<TempDir, StorageError> {
+    pub fn temporary_folder(&self) -> Result<TemporaryFolder, StorageError> {
         match &self.storage {
             Storage::Sqlite(database) => database.temporary_folder(),
             #[cfg(feature = "postgres")]

@@ -11,7 +11,7 @@ use serde_json::json;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::backup::NOTE;
+use super::backup::{NOTE, folder_beside};
 use super::expired_keys;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
@@ -242,11 +242,7 @@ fn untouched(path: &Path) -> Option<Connection> {
 /// the content.
 pub(super) fn rehearse(source: &Path, now: Timestamp) -> Result<BackupContent, OpenError> {
     let io = |error| OpenError::Io(source.to_owned(), error);
-    let folder = source.parent().unwrap_or(Path::new("."));
-    let folder = tempfile::Builder::new()
-        .prefix(".tapdesk-check-")
-        .tempdir_in(folder)
-        .map_err(io)?;
+    let folder = folder_beside(source).map_err(io)?;
     let target = folder.path().join("tapdesk.db");
     let restore = Restore::prepare(source, &target)?;
     let content = BackupContent {
@@ -260,6 +256,11 @@ pub(super) fn rehearse(source: &Path, now: Timestamp) -> Result<BackupContent, O
     migrate::examine(&target)?;
     folder.close().map_err(io)?;
     Ok(content)
+}
+
+/// Removes the copy that a killed restore left next to `target`. The caller has the lock of `target`.
+pub(super) fn remove_draft(target: &Path) {
+    Draft::of(target).remove();
 }
 
 /// Moves the database at `path` aside, so that a new one can replace it, and returns its new path.
@@ -331,9 +332,13 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
 struct Draft(PathBuf);
 
 impl Draft {
+    fn of(target: &Path) -> Self {
+        Self(beside(target, ".restoring"))
+    }
+
     /// Checks the content while copying it, so that exactly the checked content is restored.
     fn copy(source: &Path, target: &Path) -> Result<(Self, Option<BackupSeal>), OpenError> {
-        let draft = Self(beside(target, ".restoring"));
+        let draft = Self::of(target);
         draft.remove();
         let io = |error| OpenError::Io(draft.0.clone(), error);
         private_file::create_empty(&draft.0).map_err(io)?;
