@@ -15,6 +15,7 @@ const COMMANDS: &[&str] = &[
     "restore_backup",
     "bucket_backups",
     "restore_from_bucket",
+    "forget_backup",
     "rotate_key",
     "fix_port",
     "keep_port",

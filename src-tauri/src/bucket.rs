@@ -33,6 +33,10 @@ pub struct BucketForm {
     pub secret: String,
 }
 
+/// Identifies a backup in a bucket, without the secret of its access key.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Origin([String; 4], String);
+
 /// A backup in a bucket.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -78,6 +82,19 @@ impl BucketForm {
         let fetched = bucket.fetch_watched(name, &file, heard).await;
         fetched.map_err(|error| FieldError::whole(error.to_string()))?;
         Ok(file)
+    }
+
+    /// Identifies the backup of this name.
+    pub(crate) fn origin(&self, name: &str) -> Origin {
+        let Self {
+            path,
+            endpoint,
+            region,
+            access_key,
+            ..
+        } = self;
+        let server = [path, endpoint, region, access_key].map(Clone::clone);
+        Origin(server, name.to_owned())
     }
 
     /// The path without the name of a backup, and the bucket. Nothing is sent yet.

@@ -139,6 +139,12 @@ pub(crate) async fn restore_from_bucket(
     Ok(restored?)
 }
 
+/// Removes a downloaded backup whose passphrase was wrong: nobody tries another one.
+#[tauri::command]
+pub(crate) fn forget_backup(shell: SharedShell<'_>) {
+    shell.forget_backup();
+}
+
 /// Replaces the key that wraps secrets, and reports progress.
 #[tauri::command]
 pub(crate) async fn rotate_key(

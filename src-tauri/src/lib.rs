@@ -182,6 +182,7 @@ fn build(
             commands::restore_backup,
             commands::bucket_backups,
             commands::restore_from_bucket,
+            commands::forget_backup,
             commands::rotate_key,
             commands::fix_port,
             commands::keep_port,

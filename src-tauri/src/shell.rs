@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::watch;
 
 use self::connections::connection;
+use self::recovery::Downloaded;
 use self::remote::Shown;
 use crate::backend::Backend;
 use crate::carriers::Carriers;
@@ -39,6 +40,8 @@ pub struct Shell {
     /// The remote service that the screens show; `None` if they show the embedded one.
     remote: RwLock<Option<Shown>>,
     state: watch::Sender<ShellState>,
+    /// A backup of a bucket whose passphrase was wrong, until the person gives up.
+    downloaded: Mutex<Option<Downloaded>>,
 }
 
 impl Shell {
@@ -56,6 +59,7 @@ impl Shell {
             embedded: tokio::sync::RwLock::default(),
             remote: RwLock::default(),
             state: watch::Sender::new(ShellState::Starting),
+            downloaded: Mutex::default(),
         }
     }
 
@@ -186,12 +190,12 @@ impl Shell {
 }
 
 /// Runs blocking work on a thread that may block.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Result<T, String> {
+async fn blocking<T: Send + 'static, E: From<String> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
     tokio::task::spawn_blocking(work)
         .await
-        .unwrap_or_else(|error| Err(error.to_string()))
+        .unwrap_or_else(|error| Err(error.to_string().into()))
 }
 
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {

@@ -180,6 +180,56 @@ async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_backup_is_downloaded_once_until_its_passphrase_is_right_or_the_person_gives_up() {
+    let shop = Installation::new();
+    let shell = shop.ready().await;
+    make_tag(&shell, "Bottle 41").await;
+    let backup = back_up(&shell, &shop, json!({"passphrase": PASSPHRASE})).await;
+    shell.stop().await;
+    let moto = Moto::start().await;
+    let object = format!("backups/shop/{NEWER}");
+    let content = fs::read(backup).unwrap();
+    moto.write(&object, content.clone()).await;
+
+    let elsewhere = Installation::new();
+    let shell = elsewhere.ready().await;
+    let bucket = typed(&moto, "s3://backups/shop");
+    let restore = async |text: &str| {
+        let (_running, stopped) = oneshot::channel();
+        let hear = |_: u64| ();
+        let restored = shell.restore_from_bucket(&bucket, NEWER, passphrase(text), &hear, stopped);
+        restored.await.map_err(|error| error.message)
+    };
+    let kept = || {
+        let files = fs::read_dir(elsewhere.folder()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(".tapdesk")).count()
+    };
+    let wrong = "battery staple horse";
+    restore(wrong).await.unwrap_err();
+    assert_eq!(kept(), 1);
+    // Whoever gives up leaves nothing behind.
+    shell.forget_backup();
+    assert_eq!(kept(), 0);
+
+    restore("").await.unwrap_err();
+    // Only the downloaded file is whole now.
+    moto.write(&object, b"damaged".to_vec()).await;
+    restore(wrong).await.unwrap_err();
+    let restored = restore(PASSPHRASE).await.unwrap();
+    assert_eq!(restored.as_deref(), Some(NEWER));
+    assert_eq!(tag_names(&shell).await, ["Bottle 41"]);
+    assert_eq!(kept(), 0);
+
+    // A file that is damaged is downloaded again.
+    restore(PASSPHRASE).await.unwrap_err();
+    assert_eq!(kept(), 0);
+    moto.write(&object, content).await;
+    restore(PASSPHRASE).await.unwrap();
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_that_cannot_be_listed_is_refused_at_its_field() {
     let moto = Moto::start().await;
     let refused = async |form: BucketForm| {

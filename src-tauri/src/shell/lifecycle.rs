@@ -50,10 +50,10 @@ impl Shell {
 
     /// Stops the service, lets `work` change the files, and starts the service again, even if the
     /// work failed.
-    pub(super) async fn start_after<T: Send + 'static>(
+    pub(super) async fn start_after<T: Send + 'static, E: From<String> + Send + 'static>(
         &self,
-        work: impl FnOnce(&Folders, &Keychain) -> Result<T, String> + Send + 'static,
-    ) -> Result<T, String> {
+        work: impl FnOnce(&Folders, &Keychain) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
         let mut running = self.embedded.write().await;
         if let Some(embedded) = running.take() {
             embedded.stop().await;
@@ -63,7 +63,7 @@ impl Shell {
         let started = self.launch(&mut running).await;
         let outcome = match &started {
             Ok(()) => done,
-            Err(problem) => done.and(Err(problem.to_string())),
+            Err(problem) => done.and(Err(problem.to_string().into())),
         };
         self.publish(running.as_ref(), started.err());
         outcome

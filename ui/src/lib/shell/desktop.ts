@@ -103,6 +103,8 @@ export function restoreFromBucket(
     stop: () => void invoke("stop_download", { id }),
   };
 }
+/** Removes a backup that was downloaded from a bucket, and is kept while its passphrase is wrong. */
+export const forgetBackup = () => shell<void>("forget_backup");
 /** Rotates the key that wraps secrets; `heard` is called with the progress. */
 export async function rotateKey(heard: (progress: RotationProgress) => void): Promise<void> {
   if (!inDesktop) return;
