@@ -107,9 +107,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
     };
     let content = Content::of(&found, examination.as_ref());
     let running = options.connection.open().and_then(|client| {
-        client.get("/settings")?;
+        let settings = client.get("/settings")?;
         // The service stores the result, which fails on a full disk.
-        Ok(client.post("/tag-url/check", &json!({})))
+        Ok((settings, client.post("/tag-url/check", &json!({}))))
     });
     let mut findings = vec![
         (
@@ -136,13 +136,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ),
     ];
     if let Database::Sqlite(path) = &database {
-        findings.push(("Disk", disk::check(path)));
+        let settings = running.as_ref().ok().map(|(settings, _)| settings);
+        let limit = disk::limit(settings, path, &content);
+        findings.push(("Disk", disk::check(path, limit)));
     }
     if options.restore_drill {
         findings.push(("Restore drill", drill::run(&database, options, now)?));
     }
     match running {
-        Ok(check) => {
+        Ok((_, check)) => {
             findings.push((
                 "Service",
                 Good(format!("it answers at {}", options.connection.url())),

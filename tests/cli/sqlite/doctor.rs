@@ -42,6 +42,27 @@ async fn a_running_service_is_found_in_order() {
 }
 
 #[tokio::test]
+async fn the_disk_is_low_by_the_setting_of_the_service() {
+    let launch = launch();
+    let service = launch.start().await;
+    // More than any disk has: 16 TiB.
+    let much = json!({"disk_low_mebibytes": 16_777_216});
+    let set = service.admin(Method::PATCH, "/settings", much);
+    set.await.expect(200);
+    let report = run_at(&service, &["doctor"]).await.stdout;
+    assert!(report.contains("warn  Disk"), "{report}");
+    let base = service.base().to_owned();
+    service.terminate().await;
+    let environment = [
+        ("TAPDESK_URL", base.as_str()),
+        ("TAPDESK_LISTEN", "127.0.0.1:0"),
+    ];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    let report = report.stdout;
+    assert!(report.contains("warn  Disk"), "{report}");
+}
+
+#[tokio::test]
 async fn what_is_in_the_way_is_named_with_its_way_out() {
     let mut launch = launch();
     launch.token_in_environment = false;

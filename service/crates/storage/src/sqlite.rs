@@ -44,7 +44,7 @@ pub use backup::temporary_folder;
 pub use connection::APPLICATION_ID;
 pub use migrate::{
     Content, OpenError, backup_schedule, certificate_states, check_audit, check_rows, check_sqlite,
-    content, examine, has_audit_row, notification_trouble,
+    content, examine, has_audit_row, notification_trouble, stored_settings,
 };
 pub use place::{Unfit, free_space, make_place};
 pub use restore::{OpenKeyError, Restore, move_aside};

@@ -18,7 +18,7 @@ use domain::private_file;
 pub use error::OpenError;
 pub use examine::{
     Content, backup_schedule, certificate_states, check_audit, check_rows, content, examine,
-    has_audit_row, notification_trouble,
+    has_audit_row, notification_trouble, stored_settings,
 };
 pub(super) use examine::{look_into, starts_as_ours};
 use upgrade::upgrade;

@@ -12,6 +12,7 @@ use super::copy::backup_of;
 use super::{OpenError, beside, newest_known};
 use crate::backups::{CONTENT, SCHEDULE};
 use crate::catalogue::{Backend, missing};
+use crate::shared::administration::SETTINGS;
 use crate::shared::notifications::attention;
 use crate::shared::{audit, certificates};
 use crate::sqlite::connection::APPLICATION_ID;
@@ -23,6 +24,7 @@ use crate::{BackupSchedule, CertificateState, Examination, NotificationTrouble, 
 use domain::audit::{Check, Ends, Fault, Hash};
 use domain::clock::Timestamp;
 use domain::private_file;
+use domain::settings::Overrides;
 
 /// Refuses to serve a database that was moved to another one.
 fn refuse_moved(path: &Path) -> Result<(), OpenError> {
@@ -178,6 +180,15 @@ pub fn backup_schedule(path: &Path) -> Result<Option<BackupSchedule>, OpenError>
     let stored = open_read_only(path)?.query_row(sql, [SCHEDULE], |row| row.get(0));
     let stored: Option<String> = stored.optional()?;
     Ok(stored.and_then(|json| serde_json::from_str(&json).ok()))
+}
+
+/// The settings that the database at `path` stores, without arguments and variables.
+pub fn stored_settings(path: &Path) -> Result<Overrides, OpenError> {
+    let sql = "SELECT value FROM settings WHERE name = ?1";
+    let stored = open_read_only(path)?.query_row(sql, [SETTINGS], |row| row.get(0));
+    let stored: Option<String> = stored.optional()?;
+    let settings = stored.and_then(|json| serde_json::from_str(&json).ok());
+    Ok(settings.unwrap_or_default())
 }
 
 /// How much a database contains, at one moment.
