@@ -107,13 +107,24 @@ pub struct Line {
     pub number: u32,
     /// Its cells, as far as they could be read.
     pub shown: Vec<String>,
-    /// Why it cannot be used, in words.
-    problem: Option<String>,
+    /// Why it cannot be used.
+    problem: Option<Problem>,
+}
+
+/// Why a row cannot be used. Its text is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The row as a whole, or cells of a workbook, which the sentence names.
+    #[error("{0}")]
+    Row(String),
+    /// The cell of the column with this index. The words end a sentence that begins with the column.
+    #[error("Cell {} {1}", .0 + 1)]
+    Cell(usize, String),
 }
 
 impl Line {
-    /// Its cells, as many as the header has; or why they cannot be used, in words.
-    pub fn cells(self) -> Result<Vec<String>, String> {
+    /// Its cells, as many as the header has; or why they cannot be used.
+    pub fn cells(self) -> Result<Vec<String>, Problem> {
         self.problem.map_or(Ok(self.shown), Err)
     }
 }
@@ -152,9 +163,10 @@ impl<R: Read + Clone> Sheet<R> {
         if record.cells() > COLUMNS_MAX || record.is_too_long() {
             return Err(format!("A file has at most {COLUMNS_MAX} columns."));
         }
-        let (header, problem) = texts(&record, encoding, "Column");
-        if let Some(why) = problem {
-            return Err(format!("The header cannot be read. {why}"));
+        let (header, problem) = texts(&record, encoding);
+        if let Some((index, why)) = problem {
+            let number = index + 1;
+            return Err(format!("The header cannot be read. Column {number} {why}"));
         }
         let plain = |name: String| name.trim_start_matches('\u{feff}').trim().to_owned();
         let western = "The file is not UTF-8, and was read as Windows-1252. Check texts with accents; if they are wrong, save the table as CSV UTF-8.";
@@ -216,19 +228,20 @@ impl<R: Read> Iterator for Sheet<R> {
             Rows::Workbook(rows) => return rows.next(),
         };
         let (number, record) = lines.next()?;
-        let (shown, not_read) = texts(&record, encoding, "Cell");
+        let (shown, not_read) = texts(&record, encoding);
         let (found, expected) = (record.cells(), self.header.len());
         let problem = if record.is_open() {
             let why = "A quote of this row is never closed: the rows after it cannot be read.";
-            Some(why.to_owned())
+            Some(Problem::Row(why.to_owned()))
         } else if record.is_too_long() {
             let why = "The row is longer than 4 MiB. Perhaps a quote in it is never closed.";
-            Some(why.to_owned())
+            Some(Problem::Row(why.to_owned()))
         } else if found != expected {
             let found = counted(found as u64, "cell");
-            Some(format!("The row has {found}, the header {expected}."))
+            let why = format!("The row has {found}, the header {expected}.");
+            Some(Problem::Row(why))
         } else {
-            not_read
+            not_read.map(|(index, why)| Problem::Cell(index, why))
         };
         Some(Line {
             number,
@@ -238,19 +251,20 @@ impl<R: Read> Iterator for Sheet<R> {
     }
 }
 
-/// The cells of a record as text; and the first error in them, in words. `name` is the word for a
-/// cell.
-fn texts(record: &Record, encoding: Encoding, name: &str) -> (Vec<String>, Option<String>) {
+/// The cells of a record as text; and the index of the first one with an error, with the words that
+/// end a sentence about it.
+fn texts(record: &Record, encoding: Encoding) -> (Vec<String>, Option<(usize, String)>) {
     let mut problem = None;
-    let texts = record.iter().zip(1..).map(|(bytes, number)| {
+    let texts = record.iter().enumerate().map(|(index, bytes)| {
         let text = String::from_utf8_lossy(bytes);
         if matches!(text, Cow::Owned(_)) {
             let encoding = encoding.name();
             problem.get_or_insert_with(|| {
-                format!("{name} {number} is not {encoding} text. Save the table as CSV UTF-8.")
+                let why = format!("is not {encoding} text. Save the table as CSV UTF-8.");
+                (index, why)
             });
         } else if text.contains('\0') {
-            problem.get_or_insert_with(|| format!("{name} {number} has a NUL character."));
+            problem.get_or_insert_with(|| (index, "has a NUL character.".to_owned()));
         }
         text.into_owned()
     });

@@ -34,7 +34,8 @@ async fn a_problem_of_a_row_names_the_column_as_the_file_does() {
                 a1;J;;;;\n\
                 bottle-0011;K;04112233445566;;;\n\
                 bottle-0012;L;04112233445566;;;\n\
-                (delete);M;;;;\n";
+                (delete);M;;;;\n\
+                bottle-0015;N\0;;;;\n";
     let map = "?technology=ntag213&map=Seriennummer:slug&map=Bezeichnung:name&map=Chipnummer:uid\
                &map=Seite:experience&map=Charge:group&map=Gedruckt:has_qr_code";
     let expected = [
@@ -49,6 +50,7 @@ async fn a_problem_of_a_row_names_the_column_as_the_file_does() {
         (11, "Seriennummer"),
         (13, "Chipnummer"),
         (14, "Seriennummer"),
+        (15, "Bezeichnung"),
     ];
     let dry = asked(&service, &format!("{map}&dry_run=true"), file).await;
     assert_eq!(headings(&dry.expect(200)), expected);

@@ -143,7 +143,7 @@ pub fn read(
                 }
                 None => row(&columns, &cells, said),
             },
-            Err(why) => Err(why),
+            Err(why) => Err(why.to_string()),
         };
         rows.push((number, read));
     }

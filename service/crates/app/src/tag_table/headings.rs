@@ -60,7 +60,7 @@ impl Headings {
 }
 
 /// The beginning of a heading.
-fn shown(heading: &str) -> String {
+pub(super) fn shown(heading: &str) -> String {
     match heading.char_indices().nth(HEADING_MAX) {
         Some((end, _)) => format!("{}…", &heading[..end]),
         None => heading.to_owned(),

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::chip::technology;
 use super::column::{Column, TECHNOLOGY, TEMPLATE, TEMPLATE_ID, UID};
-use super::headings::Headings;
+use super::headings::{Headings, shown};
 use super::layout::{Layout, Origin, Plan};
 use super::preset::Form;
 use domain::field_error::FieldError;
 use domain::table::counter::{self, Counter, Digits};
-use domain::table::{Encoding, Format, Sheet, TableFile, damage, protection};
+use domain::table::{Encoding, Format, Problem, Sheet, TableFile, damage, protection};
 use domain::tag::TagColumn;
 use domain::tag::cell::Cell;
 use inlay::template::Template;
@@ -215,6 +215,26 @@ impl<R: Read> Table<R> {
         )
     }
 
+    /// The error of a row that the sheet refuses. It names the column of a cell.
+    fn refused(&self, problem: Problem) -> FieldError {
+        let (index, why) = match problem {
+            Problem::Row(why) => return FieldError::whole(why),
+            Problem::Cell(index, why) => (index, why),
+        };
+        let mut columns = self.plan.columns.iter();
+        let column = columns.find_map(|(column, origin)| match origin {
+            Origin::Cell(at) | Origin::Formed(at, _) if *at == index => Some(column.name()),
+            _ => None,
+        });
+        if let Some(name) = column {
+            let why = format!("{name} {why}");
+            FieldError::of(name, why)
+        } else {
+            let heading = shown(&self.sheet.header()[index]);
+            FieldError::whole(format!("The column \"{heading}\" {why}"))
+        }
+    }
+
     fn cells(&self, texts: &[String]) -> Cells {
         let mut cells = Vec::with_capacity(self.columns.len());
         for (column, origin) in &self.plan.columns {
@@ -318,7 +338,7 @@ impl<R: Read> Iterator for Table<R> {
     fn next(&mut self) -> Option<Row> {
         let line = self.sheet.next()?;
         let number = line.number;
-        let cells = line.cells().map_err(FieldError::whole);
+        let cells = line.cells().map_err(|problem| self.refused(problem));
         let cells = cells.and_then(|texts| self.cells(&texts));
         Some(Row { number, cells })
     }

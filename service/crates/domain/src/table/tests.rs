@@ -13,7 +13,8 @@ fn sheet(file: &[u8]) -> Result<Sheet<&[u8]>, String> {
 
 fn rows(file: impl AsRef<[u8]>) -> Rows {
     let sheet = sheet(file.as_ref()).unwrap();
-    sheet.map(|line| (line.number, line.cells())).collect()
+    let read = |line: Line| (line.number, line.cells().map_err(|why| why.to_string()));
+    sheet.map(read).collect()
 }
 
 fn row(number: u32, texts: &[&str]) -> (u32, Result<Vec<String>, String>) {
@@ -97,10 +98,11 @@ fn a_row_takes_little_memory_however_long_it_is() {
         after: b"\"\nb,c\n",
     };
     let mut sheet = Sheet::open(TableFile::new(long.reader()).unwrap()).unwrap();
-    let refused = sheet.next().unwrap().cells().unwrap_err();
+    let refused = sheet.next().unwrap().cells().unwrap_err().to_string();
     assert!(refused.contains("longer than 4 MiB"), "{refused}");
     let last = sheet.next().unwrap();
-    assert_eq!((last.number, last.cells()), row(3, &["b", "c"]));
+    assert_eq!(last.number, 3);
+    assert_eq!(last.cells().unwrap(), ["b", "c"]);
 
     let wide = Repeated {
         before: b"name\na",
@@ -111,7 +113,7 @@ fn a_row_takes_little_memory_however_long_it_is() {
     let mut sheet = Sheet::open(TableFile::new(wide.reader()).unwrap()).unwrap();
     let refused = sheet.next().unwrap().cells();
     assert_eq!(
-        refused.unwrap_err(),
+        refused.unwrap_err().to_string(),
         "The row has 2000001 cells, the header 1."
     );
 }

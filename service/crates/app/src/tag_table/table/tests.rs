@@ -43,6 +43,17 @@ fn columns_of_ixkio() {
 }
 
 #[test]
+fn a_cell_that_is_no_text_is_refused_by_its_column() {
+    let file = "XUID,TAGNAME,Notiz\nab12cd34,A\0,\nab12cd35,B,\0\n";
+    let read: Vec<_> = table(file, &of("ixkio")).map(|row| row.cells).collect();
+    let expected = [
+        FieldError::of("name", "name has a NUL character."),
+        FieldError::whole("The column \"Notiz\" has a NUL character."),
+    ];
+    assert_eq!(read, expected.map(Err));
+}
+
+#[test]
 fn columns_of_boltcard() {
     let file =
         "Card name;uid;k1;k2_cmac_key;LAST-COUNTER value;pin\nOne;04AABBCC112233;00;11;17;1234\n";

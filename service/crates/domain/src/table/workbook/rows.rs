@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::super::{COLUMNS_MAX, Line};
+use super::super::{COLUMNS_MAX, Line, Problem};
 
 /// Most bytes of a sheet's text: as many as a CSV file may have.
 const TEXT_MAX: usize = 128 * 1024 * 1024;
@@ -73,7 +73,7 @@ impl Iterator for Stored {
         Some(Line {
             number,
             shown,
-            problem: Some(problem).filter(|problem| !problem.is_empty()),
+            problem: (!problem.is_empty()).then_some(Problem::Row(problem)),
         })
     }
 }

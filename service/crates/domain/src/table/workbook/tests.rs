@@ -8,7 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::limits;
-use crate::table::{Format, Sheet, TableFile};
+use crate::table::{Format, Line, Sheet, TableFile};
 
 type Rows = Vec<(u32, Result<Vec<String>, String>)>;
 
@@ -18,7 +18,8 @@ fn open(file: &[u8]) -> Result<Sheet<&[u8]>, String> {
 
 fn rows(file: &[u8]) -> Rows {
     let sheet = open(file).unwrap();
-    sheet.map(|line| (line.number, line.cells())).collect()
+    let read = |line: Line| (line.number, line.cells().map_err(|why| why.to_string()));
+    sheet.map(read).collect()
 }
 
 fn refused(file: &[u8]) -> String {
