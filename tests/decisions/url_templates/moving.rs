@@ -1,5 +1,6 @@
 //! Moving here from another service: the table, the keys and counters, the addresses.
 
+use super::chips::{of, put_on};
 use super::*;
 
 #[tokio::test]
@@ -389,7 +390,7 @@ async fn the_first_tap_at_a_fixed_url_is_that_of_a_tag() {
     assert_eq!(shown["first_tap_at"], newest(&service).await["at"]);
 }
 
-/// The fixed URL of a list is as static as one without a template.
+/// The fixed URL of a list is as static as one without a template, and so is one with only a UID.
 #[tokio::test]
 async fn once_its_key_is_consumed_a_new_scan_of_a_fixed_url_is_a_new_interaction() {
     let service = TestService::start().await;
@@ -397,14 +398,27 @@ async fn once_its_key_is_consumed_a_new_scan_of_a_fixed_url_is_a_new_interaction
     template(&service, &plain, &[]).await;
     let tag = service.redirecting_tag(Value::Null).await;
     let path = format!("/s/{}", tag.slug);
-    let first = tap(&service, &path).await;
+    second_scan_is_new(&service, &tag, &path).await;
+
+    let by_uid = TemplateSettings {
+        lookup: Some(Lookup::Unverified),
+        ..of(Technology::Ntag213, "https://tags.example/reel/{uid}")
+    };
+    let chip = Chip::new(by_uid, InlayKeys::None);
+    let tag = service.redirecting_tag(Value::Null).await;
+    put_on(&service, &chip, &[], &tag).await;
+    second_scan_is_new(&service, &tag, &chip.url_at(1, None)).await;
+}
+
+async fn second_scan_is_new(service: &TestService, tag: &TestTag, path: &str) {
+    let first = tap(service, path).await;
     let cookie = first.cookie.clone().expect("a cookie");
     let with_cookie = [("cookie", &*cookie)];
-    let again = send(&service, Method::GET, &path, &with_cookie).await;
+    let again = send(service, Method::GET, path, &with_cookie).await;
     assert_eq!(TapResult::of(again).rk, first.rk, "until it is consumed");
     let update = service.update(first.key(), json!({"registered": "true"}));
     update.await.expect(200);
-    let second = send(&service, Method::GET, &path, &with_cookie).await;
+    let second = send(service, Method::GET, path, &with_cookie).await;
     assert_ne!(TapResult::of(second).rk, first.rk);
-    assert_eq!(service.scan_count(&tag).await, 2);
+    assert_eq!(service.scan_count(tag).await, 2);
 }

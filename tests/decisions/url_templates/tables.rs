@@ -131,7 +131,7 @@ async fn one_byte_of_another_encoding_does_not_refuse_a_table() {
     let result = import(&service, "", file).await;
     let refused = refused(&result);
     assert_eq!((refused.len(), refused[0].0), (1, 3), "{result}");
-    assert!(refused[0].1.contains("Cell 2 is not UTF-8"), "{refused:?}");
+    assert!(refused[0].1.contains("name is not UTF-8"), "{refused:?}");
     assert_eq!(names(&service).await, ["Brot", "Käse"]);
 }
 

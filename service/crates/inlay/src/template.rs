@@ -284,6 +284,13 @@ impl Template {
         fields.any(|field| field.is_of_code() && self.has(field))
     }
 
+    /// Whether a chip has the same URL at every scan: it writes nothing into it, or only its UID.
+    pub fn is_static(&self) -> bool {
+        let mut fields = Field::ALL.into_iter();
+        let changes = |field: Field| field.is_of_code() && field != Field::Uid && self.has(field);
+        !fields.any(changes)
+    }
+
     /// How many characters a placeholder takes; `None` if that varies.
     pub fn length(&self, field: Field) -> Option<usize> {
         match field {

@@ -137,16 +137,15 @@ impl Place {
         }
     }
 
-    /// Whether the URL contains no code, so that it is the same at every scan.
+    /// Whether the URL is the same at every scan: it contains no code, or only the UID of a chip.
     pub(super) fn is_static(&self, query: &str) -> bool {
         match self {
             Self::Slug { .. } => UrlCode::in_query(query).is_static(),
-            // Without placeholders of a code, all values of the code are there: none.
             Self::Template {
                 template,
                 addressed,
                 ..
-            } => !template.template.has_code() || matches!(addressed.code, Ok(None)),
+            } => template.template.is_static() || matches!(addressed.code, Ok(None)),
         }
     }
 
