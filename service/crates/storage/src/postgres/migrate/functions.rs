@@ -297,7 +297,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "f8af97ac137390cae19df5e0d4dcc3b243765fe1210f4c0cfabcaa2ae0b64ea7";
+    const DIGEST: &str = "a1c8385b3ce1ac657768660d3b5621ce8a65753d27ce11f61b119e86670d0c2a";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {

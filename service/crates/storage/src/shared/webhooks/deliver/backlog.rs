@@ -28,7 +28,7 @@ pub(in crate::shared::webhooks) async fn backlog(
             "SELECT at FROM outbox WHERE id > ?1 ORDER BY id LIMIT 1",
         ),
         Dialect::Postgres => (
-            "SELECT at FROM taps_after(?1, 9223372036854775807, 1, FALSE)",
+            "SELECT at FROM interactions WHERE seq > ?1 ORDER BY seq LIMIT 1",
             "SELECT at FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT 1",
         ),
     };
