@@ -49,6 +49,7 @@ export const desktopHost = (page, given) =>
       tried: [],
       done: [],
       beats: 0,
+      forgotten: 0,
       spoken: [],
       chosen: [],
       scaled: [],
@@ -102,6 +103,7 @@ export const desktopHost = (page, given) =>
       // It goes on until the test says how it ended, or the page stops it.
       if (command === "restore_from_bucket" && host.download) return new Promise((done) => Object.assign(host.download, { tell, done }));
       if (command === "stop_download") host.download?.done(null);
+      if (command === "forget_backup") host.forgotten += 1;
       if (command === "watch_readers") {
         host.place = (readers) => tell({ fault: null, readers });
         host.place(readers);

@@ -452,8 +452,12 @@ group("Settings", {
       const again = page.getByRole("button", { name: "Restore from bucket…" });
       await again.click();
       await asked.getByLabel("Secret access key").fill("a secret");
+      // Nor does a downloaded backup stay whose passphrase was wrong.
+      const forgotten = () => page.evaluate(() => globalThis.host.forgotten);
+      const before = await forgotten();
       await asked.getByRole("button", { name: "Cancel" }).click();
       await again.click();
+      assert.equal(await forgotten(), before + 1);
       assert.equal(await asked.getByLabel("Secret access key").inputValue(), "");
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
