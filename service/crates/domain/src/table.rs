@@ -118,7 +118,7 @@ pub enum Problem {
     #[error("{0}")]
     Row(String),
     /// The cell of the column with this index. The words end a sentence that begins with the column.
-    #[error("Cell {} {1}", .0 + 1)]
+    #[error("Cell {} {}", .0 + 1, .1)]
     Cell(usize, String),
 }
 

@@ -65,7 +65,7 @@ mod tests {
             CachedPart::UrlTemplates,
             CachedPart::Phones,
         ];
-        for named in [&parts[..], &parts[..1], &[]] {
+        for named in [&parts[..], &parts[..1], &parts[..0]] {
             let message = format!("12{}", of(named));
             assert_eq!(read(&message), Some((12, Some(named.to_vec()))));
         }
