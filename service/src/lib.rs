@@ -18,8 +18,7 @@ pub use app::{
 pub use domain::{
     admin_token, audit, caller, clock, entropy, experience, field_error, id, interaction,
     inventory, keyring, macros, plural, private_file, report, revision, rolling_key, scope,
-    settings, sheet, submission, tag, tag_url, temporary_folder, text,
-    webhook, world,
+    settings, sheet, submission, tag, tag_url, temporary_folder, text, webhook, world,
 };
 pub use http::{
     AppState, Countries, Exposure, Limits, Peer, listen, openapi, plain_router, router, serve,
