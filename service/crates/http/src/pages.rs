@@ -1,7 +1,7 @@
 //! Pages for the people who tap. Owners' texts are data that the template engine escapes, never
 //! template source.
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -214,6 +214,9 @@ pub(super) fn scripted(html: String, nonce: &str) -> Response {
     with_policy(html, &policy)
 }
 
+/// Header with the pages that keep a handle on this one.
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
 /// A page of a staff phone. `nonce` allows its style and its one script, which loads nothing. Its forms
 /// reach only the host that it came from, and caches keep it for nobody.
 pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
@@ -229,6 +232,10 @@ pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
     // are refused.
     let own = HeaderValue::from_static("same-origin");
     headers.insert(header::REFERRER_POLICY, own);
+    // Another page of this host could open the page in a window, and read it there. Browsers obey
+    // over https only.
+    let own = HeaderValue::from_static("same-origin");
+    headers.insert(OPENER_POLICY, own);
     response
 }
 

@@ -78,6 +78,8 @@ struct Html<'a> {
     words: &'static StaffWords,
     /// Whether the page is the answer to Good or Bad, so that the row of this tag is no surprise.
     is_row_saved: bool,
+    /// The tone of warnings, which stands above a good verdict, too.
+    caution: Tone,
     tone: Tone,
     verdict: &'static str,
     reason: String,
@@ -117,6 +119,7 @@ pub async fn page(
         said: shown.said.map(|said| (said.tone(), said.text(words))),
         words,
         is_row_saved: shown.said.is_some_and(Said::is_row),
+        caution: Tone::Caution,
         tone,
         verdict,
         reason: language.reason(tap.interaction.verdict),
