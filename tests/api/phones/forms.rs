@@ -221,27 +221,6 @@ async fn the_sheet_of_the_last_row_is_the_first_to_choose_at_the_next_tap() {
     }
 }
 
-/// A long job has a sheet of its own beside those of many deliveries.
-#[tokio::test]
-async fn an_open_sheet_is_offered_behind_many_closed_ones() {
-    let service = TestService::start().await;
-    let (tag, staff) = at_work(&service).await;
-    let all_year = json!({"name": "All year"});
-    service.admin_create("/sheets", all_year).await;
-    for number in 0..25 {
-        let delivery = json!({"name": format!("Delivery {number}")});
-        let delivery = service.admin_create("/sheets", delivery).await;
-        let path = format!("/sheets/{}", delivery["id"]);
-        service.admin_patch(&path, json!({"closed": true})).await;
-    }
-    let path = staff.staff_tap(&tag.path()).await;
-    let page = staff.open(&path).await.body;
-    assert!(
-        page.contains("All year") && !page.contains("Delivery"),
-        "{page}"
-    );
-}
-
 /// No form loses what was typed.
 #[tokio::test]
 async fn a_form_that_is_refused_keeps_what_was_typed() {
