@@ -82,10 +82,7 @@ async fn a_sheet_that_is_signed_off_takes_no_row_of_a_phone() {
     assert_eq!(saved.status, 303, "{}", saved.body);
     let signed = json!({"signer": "Anna Berg", "row_count": 1});
     let sign = format!("/sheets/{sheet}/sign-off");
-    service
-        .admin(Method::POST, &sign, signed)
-        .await
-        .expect(200);
+    service.admin(Method::POST, &sign, signed).await.expect(200);
     let refused = staff.send(&path, &press("bad", &sheet)).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     let said = refused.body.contains("The sheet is signed off");

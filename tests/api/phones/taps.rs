@@ -100,12 +100,14 @@ async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
     let service = TestService::start().await;
     let group = json!({"kind": "product", "name": "Wine"});
     let group = service.admin_create("/groups", group).await["id"].clone();
-    let tag = service.redirecting_tag(json!({"group_id": group})).await;
+    let (tag, mut inlay) = service.bottle().await;
+    let into = json!({"group_id": group});
+    service.admin_patch(&tag.admin_path(), into).await;
     let experience = service.admin_get(&tag.admin_path()).await["experience_id"].clone();
     let staff = phone(&service, &["read"]).await;
-    service.tap(&tag.path()).await;
+    service.tap(&inlay.url(&tag)).await;
     for _ in 0..2 {
-        staff.staff_tap(&tag.path()).await;
+        staff.staff_tap(&inlay.url(&tag)).await;
     }
     service.advance(1);
     for narrowed in [
@@ -119,7 +121,7 @@ async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
         assert_eq!(report["test_taps"], tests, "{narrowed}");
     }
     let stats = service.admin_get(&format!("/stats?group_id={group}")).await;
-    assert_eq!(stats["totals"]["not_checked"], 1, "{stats}");
+    assert_eq!(stats["totals"]["verified"], 1, "{stats}");
     // A tag counts all taps, and how many of them were none of visitors.
     let counted = service.admin_get(&tag.admin_path()).await;
     assert_eq!(
@@ -127,7 +129,7 @@ async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
         (&json!(3), &json!(2))
     );
     let metrics = service.metrics().await;
-    let line = r#"tapdesk_taps_total{reason="static",origin="staff"} 2"#;
+    let line = r#"tapdesk_taps_total{reason="verified",origin="staff"} 2"#;
     assert!(metrics.contains(line), "{metrics}");
 
     let file = async |query: &str| {

@@ -214,7 +214,7 @@ pub(super) fn scripted(html: String, nonce: &str) -> Response {
     with_policy(html, &policy)
 }
 
-/// Header with the pages that keep a handle on this one.
+/// Header that decides which pages keep a handle on this one.
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 /// A page of a staff phone. `nonce` allows its style and its one script, which loads nothing. Its forms
@@ -232,11 +232,14 @@ pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
     // are refused.
     let own = HeaderValue::from_static("same-origin");
     headers.insert(header::REFERRER_POLICY, own);
-    // Another page of this host could open the page in a window, and read it there. Browsers obey
-    // over https only.
-    let own = HeaderValue::from_static("same-origin");
-    headers.insert(OPENER_POLICY, own);
+    keep_from_opener(headers);
     response
+}
+
+/// Takes the page from a page of the same host that opened it in a window, and could read it there.
+/// Browsers obey over https only.
+pub(super) fn keep_from_opener(headers: &mut HeaderMap) {
+    headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
 }
 
 fn with_policy(html: String, policy: &str) -> Response {

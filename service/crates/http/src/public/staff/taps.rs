@@ -163,6 +163,8 @@ pub(in crate::public) fn to_page(id: InteractionId, done: Option<Done>) -> Respo
     }
     headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
     pages::keep_private(headers);
+    // From one staff page to the next, the browser then keeps its group of windows.
+    pages::keep_from_opener(headers);
     response
 }
 
