@@ -42,6 +42,8 @@ async fn a_tap_of_staff_shows_its_page_and_is_recorded_without_a_key() {
         assert!(page.body.contains("Bottle 41"), "{}", page.body);
         assert_eq!(page.header("cache-control"), Some("no-store"));
         assert_eq!(page.header("vary"), Some("Cookie"));
+        // With `no-referrer`, browsers would not name the origin of its forms.
+        assert_eq!(page.header("referrer-policy"), Some("same-origin"));
     }
     let newest = async || service.admin_get("/interactions?limit=1").await["items"][0].clone();
     let recorded = newest().await;
