@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_uid, unlisted_url};
-use tapdesk_tests::{Answer, Answering as _, TestService};
+use tapdesk_tests::{Answer, Answering as _, Receiver, TestService};
 
 use super::{Phone, phone, phone_with};
 
@@ -149,6 +149,25 @@ async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
     assert_eq!(
         (&one["staff"], &one["origin"]),
         (&json!(true), &json!("staff"))
+    );
+}
+
+/// It is the owner's own record of all taps.
+#[tokio::test]
+async fn a_webhook_gets_taps_of_staff_with_their_mark() {
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    let webhook = json!({"url": receiver.url(), "events": ["tap.verified"]});
+    service.admin_create("/webhooks", webhook).await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    staff.staff_tap(&inlay.url(&tag)).await;
+    let event = receiver.wait_for(1).await[0].json();
+    let of = |member: &str| event["data"][member].clone();
+    assert_eq!(
+        ["staff", "origin", "key_issued"].map(of),
+        [json!(true), json!("staff"), json!(false)]
     );
 }
 
