@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::TestService;
+use tapdesk_tests::{Answering as _, TestService};
 
 use super::phone;
 
@@ -44,6 +44,42 @@ async fn an_open_sheet_is_offered_behind_many_closed_ones() {
         page.contains("All year") && !page.contains("Delivery"),
         "{page}"
     );
+}
+
+/// Both presses arrive before either is stored.
+#[tokio::test]
+async fn good_that_is_pressed_twice_at_once_is_one_row() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let poster = service.redirecting_tag(json!({"name": "Poster"})).await;
+    let staff = phone(&service, &["encode"]).await;
+    for url in [inlay.url(&tag), poster.path()] {
+        let sheet = json!({"name": "Delivery"});
+        let sheet = service.admin_create("/sheets", sheet).await["id"].to_string();
+        let path = staff.staff_tap(&url).await;
+        let token = staff.token(&path).await;
+        let fields = [
+            ("token", &*token),
+            ("action", "good"),
+            ("sheet", &*sheet),
+            ("note", ""),
+        ];
+        let send = || staff.form(&path, &fields).answer();
+        let (one, two, three, four) = tokio::join!(send(), send(), send(), send());
+        for answer in [one, two, three, four] {
+            assert_eq!(answer.status, 303, "{}", answer.body);
+        }
+        let rows = async || {
+            let sheet = service.admin_get(&format!("/sheets/{sheet}")).await;
+            sheet["rows"].as_array().expect("rows").len()
+        };
+        assert_eq!(rows().await, 1, "{url}");
+        // A code without a counter is on many labels, so a later row is another label's.
+        service.advance(2_000);
+        assert_eq!(send().await.status, 303);
+        let expected = if url == poster.path() { 2 } else { 1 };
+        assert_eq!(rows().await, expected, "{url}");
+    }
 }
 
 /// Each tap is judged by the person who made it, and one tap by two persons.

@@ -76,6 +76,7 @@ pub(super) struct StaffWords {
     sheet_signed_off: String,
     sheet_full: String,
     pub(super) no_variable: String,
+    pub(super) value_is_long: String,
     pub(super) no_move: String,
     pub(super) nothing_to_move: String,
     pub(super) no_slug: String,
