@@ -405,8 +405,10 @@ async fn a_phone_of_a_group_sees_the_tags_of_its_group() {
         ("experience_id", ""),
     ];
     let answer = staff.form(&path, &fields).answer().await;
+    assert_eq!(answer.status, 403);
     assert!(
-        answer.body.contains("Not in the groups of this phone"),
+        answer.body.contains("Not in the groups of this phone")
+            && answer.body.contains("left the groups of this phone"),
         "{}",
         answer.body
     );

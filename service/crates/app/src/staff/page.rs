@@ -238,10 +238,15 @@ pub fn pair_page(
     Ok(message.render()?)
 }
 
-/// The page of a tap outside the groups of the phone.
-pub fn outside(language: StaffLanguage, nonce: &str) -> Result<String, TapError> {
+/// The page of a tap outside the groups of the phone, or the answer to a form of such a page.
+pub fn outside(language: StaffLanguage, is_form: bool, nonce: &str) -> Result<String, TapError> {
     let words = language.words();
-    plain(language, (&words.outside_title, &words.outside), nonce)
+    let text = if is_form {
+        &words.tag_is_gone
+    } else {
+        &words.outside
+    };
+    plain(language, (&words.outside_title, text), nonce)
 }
 
 /// The answer to a form of another site.
