@@ -3,6 +3,7 @@
 mod forms;
 mod notes;
 mod pairing;
+mod sheets;
 mod taps;
 
 use reqwest::{Method, RequestBuilder};

@@ -168,6 +168,11 @@ fn caddy(example: &str, service: &ServiceProcess, port: u16, folder: &Path) -> P
 
 /// The head of a response at the host, over TLS; empty if there is none.
 async fn get(folder: &Path, port: u16, path: &str) -> String {
+    ask(folder, port, path, &[]).await
+}
+
+/// The same for a request with these options of curl.
+async fn ask(folder: &Path, port: u16, path: &str, options: &[&str]) -> String {
     let output = tokio::process::Command::new("curl")
         .args([
             "--silent",
@@ -180,6 +185,7 @@ async fn get(folder: &Path, port: u16, path: &str) -> String {
         .args(["--dump-header", "-", "--noproxy", "*", "--cacert"])
         .arg(folder.join("host.pem"))
         .args(["--resolve", &format!("{HOST}:{port}:127.0.0.1")])
+        .args(options)
         .arg(format!("https://{HOST}:{port}{path}"))
         .output()
         .await
@@ -205,6 +211,23 @@ async fn found(folder: &Path, port: u16) {
         head.contains(" 404").then_some(())
     })
     .await;
+}
+
+/// The cookie of a phone that was paired through the proxy.
+async fn paired(service: &ServiceProcess, folder: &Path, port: u16) -> String {
+    let phone = json!({"name": "Bench", "scopes": ["read"]});
+    let phone = service.admin_create("/phones", phone).await;
+    let url = phone["pair_url"].as_str().unwrap();
+    let path = url.strip_prefix(&format!("https://{HOST}")).unwrap();
+    let origin = format!("origin: https://{HOST}:{port}");
+    let options = ["--data", "", "--header", origin.as_str()];
+    let head = ask(folder, port, path, &options).await;
+    let mut headers = head.lines().filter_map(|line| line.split_once(": "));
+    let cookie = headers.find(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
+    let (_, cookie) = cookie.unwrap_or_else(|| panic!("no cookie: {head}"));
+    assert!(cookie.starts_with("__Host-tapdesk_staff="), "{cookie}");
+    assert!(cookie.trim_end().ends_with("; Secure"), "{cookie}");
+    cookie.split(';').next().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -286,6 +309,12 @@ async fn the_examples_of_one_server_hand_on_taps_and_nothing_for_the_admin_api()
         };
         let tap = status(&format!("/t/{}", tag.slug)).await;
         assert_eq!(tap.as_deref(), Some("302"), "{example}");
+        let cookie = paired(&service, folder.path(), port).await;
+        let cookie = format!("cookie: {cookie}");
+        let path = format!("/t/{}", tag.slug);
+        let tap = ask(folder.path(), port, &path, &["--header", &cookie]).await;
+        let leads = tap.contains(" 303") && tap.contains(": /staff/taps/");
+        assert!(leads, "{tap}: {example}");
         // Without the proxy's rule the service would answer these, or ask for a token.
         for path in OF_ADMINISTRATION {
             let answer = status(path).await;

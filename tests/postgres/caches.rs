@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::clock::{Clock as _, Millis, SystemClock, Timestamp};
 use tapdesk_tests::{Answering as _, Client, TapResult, TestDatabase, TestTag};
 
 use crate::postgres::two;
@@ -63,30 +63,57 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
+/// A new phone of staff that was paired at this node: its id and its cookie.
+async fn paired(node: &Client, phone: Value) -> (Value, String) {
+    let phone = node.admin_create("/phones", phone).await;
+    let url = phone["pair_url"].as_str().expect("a pair URL");
+    let (_, code) = url.rsplit_once('/').expect("a code");
+    let pair = node.post(&format!("/staff/pair/{code}"));
+    let paired = pair.header("origin", node.base()).answer().await;
+    assert_eq!(paired.status, 200, "{}", paired.body);
+    let cookie = paired.header("set-cookie").expect("a cookie");
+    let cookie = cookie.split(';').next().expect("a pair");
+    (phone["id"].clone(), cookie.to_owned())
+}
+
 /// The other node had the phone in its memory, and its clock is ten minutes ahead.
 #[tokio::test]
 async fn a_phone_that_is_ended_on_one_node_ends_on_the_other_within_a_second() {
     let [one, other] = two(&TestDatabase::create().await).await;
     let tag = one.redirecting_tag(Value::Null).await;
     let phone = json!({"name": "Bench", "scopes": ["read"]});
-    let phone = one.admin_create("/phones", phone).await;
-    let url = phone["pair_url"].as_str().expect("a pair URL");
-    let (_, code) = url.rsplit_once('/').expect("a code");
-    let pair = one.post(&format!("/staff/pair/{code}"));
-    let paired = pair.header("origin", one.base()).answer().await;
-    assert_eq!(paired.status, 200, "{}", paired.body);
-    let cookie = paired.header("set-cookie").expect("a cookie");
-    let cookie = cookie.split(';').next().expect("a pair");
-
+    let (id, cookie) = paired(&one, phone).await;
     let reaches = async |status: u16| {
-        let tapped = async || other.tap_with_cookie(&tag.path(), cookie).await;
+        let tapped = async || other.tap_with_cookie(&tag.path(), &cookie).await;
         taps_within_a_second(tapped, |tap| tap.status == status).await;
     };
     reaches(303).await;
-    let path = format!("/phones/{}", phone["id"]);
+    let path = format!("/phones/{id}");
     let ended = one.admin(Method::DELETE, &path, Value::Null).await;
     ended.expect(204);
     reaches(302).await;
+}
+
+/// By the time of the database: the clock of the other node is five minutes ahead of it.
+#[tokio::test]
+async fn a_phone_that_expires_ends_on_both_nodes_within_a_second() {
+    let [one, other] = two(&TestDatabase::create().await).await;
+    let tag = one.redirecting_tag(Value::Null).await;
+    let now = one.admin_get("/clock").await["now"].clone();
+    let now: Timestamp = serde_json::from_value(now).expect("a time");
+    let end = now.plus(Millis::minutes(4));
+    let phone = json!({"name": "Bench", "scopes": ["read"], "expires_at": end});
+    let (_, cookie) = paired(&one, phone).await;
+    let reach = async |status: u16| {
+        for node in [&one, &other] {
+            let tapped = async || node.tap_with_cookie(&tag.path(), &cookie).await;
+            taps_within_a_second(tapped, |tap| tap.status == status).await;
+        }
+    };
+    reach(303).await;
+    let later = json!({"advance_ms": 4 * 60_000});
+    one.admin(Method::POST, "/clock", later).await.expect(200);
+    reach(302).await;
 }
 
 /// The logo is beside the other settings.

@@ -145,42 +145,6 @@ async fn good_and_bad_are_rows_of_an_open_sheet() {
     assert!(!page.contains("name=\"sheet\""), "{page}");
 }
 
-/// Both presses arrive before either is stored.
-#[tokio::test]
-async fn good_that_is_pressed_twice_at_once_is_one_row() {
-    let service = TestService::start().await;
-    let (tag, mut inlay) = service.bottle().await;
-    let poster = service.redirecting_tag(json!({"name": "Poster"})).await;
-    let staff = phone(&service, &["encode"]).await;
-    for url in [inlay.url(&tag), poster.path()] {
-        let sheet = json!({"name": "Delivery"});
-        let sheet = service.admin_create("/sheets", sheet).await["id"].to_string();
-        let path = staff.staff_tap(&url).await;
-        let token = staff.token(&path).await;
-        let fields = [
-            ("token", &*token),
-            ("action", "good"),
-            ("sheet", &*sheet),
-            ("note", ""),
-        ];
-        let send = || staff.form(&path, &fields).answer();
-        let (one, two, three, four) = tokio::join!(send(), send(), send(), send());
-        for answer in [one, two, three, four] {
-            assert_eq!(answer.status, 303, "{}", answer.body);
-        }
-        let rows = async || {
-            let sheet = service.admin_get(&format!("/sheets/{sheet}")).await;
-            sheet["rows"].as_array().expect("rows").len()
-        };
-        assert_eq!(rows().await, 1, "{url}");
-        // A code without a counter is on many labels, so a later row is another label's.
-        service.advance(2_000);
-        assert_eq!(send().await.status, 303);
-        let expected = if url == poster.path() { 2 } else { 1 };
-        assert_eq!(rows().await, expected, "{url}");
-    }
-}
-
 /// Two sheets are open, and a person works through the older one.
 #[tokio::test]
 async fn the_sheet_of_the_last_row_is_the_first_to_choose_at_the_next_tap() {
@@ -445,6 +409,27 @@ async fn a_phone_of_a_group_has_neither_sheets_nor_inlays() {
     assert_eq!(staff.send(&path, &inlay).await.status, 422);
     assert_eq!(staff.send(&path, &BOB).await.status, 303);
     assert_eq!(owner(&service, &tag).await, "Bob");
+}
+
+/// The field of the page lets 4096 characters pass.
+#[tokio::test]
+async fn a_value_that_is_too_long_is_refused_in_the_language_of_the_phone() {
+    let service = TestService::start().await;
+    let (tag, staff) = at_work(&service).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let long = "\u{645}".repeat(2_049);
+    let fields = [
+        ("token", &*token),
+        ("action", "value"),
+        ("key", "owner"),
+        ("value", &*long),
+    ];
+    let form = staff.form(&path, &fields).header("accept-language", "de");
+    let refused = form.answer().await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    let said = refused.body.contains("Dieser Wert ist zu lang.");
+    assert!(said && refused.body.contains(&long), "{}", refused.body);
 }
 
 #[tokio::test]

@@ -2,9 +2,19 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Answering as _, TestService};
+use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_uid, unlisted_url};
+use tapdesk_tests::{Answer, Answering as _, Receiver, TestService};
 
-use super::{phone, phone_with};
+use super::{Phone, phone, phone_with};
+
+/// A tap at the host of a URL template, which phones open by https.
+async fn tap_at(service: &TestService, staff: &Phone, host: &str, path: &str) -> Answer {
+    let (_, secret) = staff.cookie.split_once('=').expect("a pair");
+    let cookie = format!("__Host-tapdesk_staff={secret}");
+    let request = service.get(&format!("{}{path}", service.base()));
+    let request = request.header("host", host).header("cookie", cookie);
+    request.answer().await
+}
 
 #[tokio::test]
 async fn a_tap_of_staff_shows_its_page_and_is_recorded_without_a_key() {
@@ -32,6 +42,8 @@ async fn a_tap_of_staff_shows_its_page_and_is_recorded_without_a_key() {
         assert!(page.body.contains("Bottle 41"), "{}", page.body);
         assert_eq!(page.header("cache-control"), Some("no-store"));
         assert_eq!(page.header("vary"), Some("Cookie"));
+        // With `no-referrer`, browsers would not name the origin of its forms.
+        assert_eq!(page.header("referrer-policy"), Some("same-origin"));
     }
     let newest = async || service.admin_get("/interactions?limit=1").await["items"][0].clone();
     let recorded = newest().await;
@@ -82,6 +94,184 @@ async fn taps_of_staff_are_in_no_statistic() {
     let made_by = page["items"].as_array().expect("taps").iter();
     let staff = made_by.filter(|tap| tap["staff"] == true).count();
     assert_eq!(staff, 4);
+}
+
+/// Also in the figures of one tag, group and experience, and in each list and file of interactions.
+#[tokio::test]
+async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
+    let service = TestService::start().await;
+    let group = json!({"kind": "product", "name": "Wine"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let (tag, mut inlay) = service.bottle().await;
+    let into = json!({"group_id": group});
+    service.admin_patch(&tag.admin_path(), into).await;
+    let experience = service.admin_get(&tag.admin_path()).await["experience_id"].clone();
+    let staff = phone(&service, &["read"]).await;
+    service.tap(&inlay.url(&tag)).await;
+    for _ in 0..2 {
+        staff.staff_tap(&inlay.url(&tag)).await;
+    }
+    service.advance(1);
+    for narrowed in [
+        format!("tag_id={}", tag.id),
+        format!("group_id={group}"),
+        format!("experience_id={experience}"),
+    ] {
+        let report = service.admin_get(&format!("/reports?{narrowed}")).await;
+        assert_eq!(report["totals"]["taps"], 1, "{narrowed}: {report}");
+        let tests = json!({"reader": 0, "kiosk": 0});
+        assert_eq!(report["test_taps"], tests, "{narrowed}");
+    }
+    let stats = service.admin_get(&format!("/stats?group_id={group}")).await;
+    assert_eq!(stats["totals"]["verified"], 1, "{stats}");
+    // A tag counts all taps, and how many of them were none of visitors.
+    let counted = service.admin_get(&tag.admin_path()).await;
+    assert_eq!(
+        (&counted["scan_count"], &counted["test_scan_count"]),
+        (&json!(3), &json!(2))
+    );
+    let metrics = service.metrics().await;
+    let line = r#"tapdesk_taps_total{reason="verified",origin="staff"} 2"#;
+    assert!(metrics.contains(line), "{metrics}");
+
+    let file = async |query: &str| {
+        let path = format!("/interactions/export?{query}");
+        let request = service.admin_request(Method::GET, &path);
+        request.answer().await.body
+    };
+    let lines = file("format=jsonl").await;
+    let marked = |line: &&str| line.contains(r#""staff":true"#);
+    assert_eq!(lines.lines().filter(marked).count(), 2, "{lines}");
+    let table = file("format=csv&columns=id,staff").await;
+    assert_eq!(table.matches(",true").count(), 2, "{table}");
+    let id = service.last_interaction().await;
+    let one = service.admin_get(&format!("/interactions/{id}")).await;
+    assert_eq!(
+        (&one["staff"], &one["origin"]),
+        (&json!(true), &json!("staff"))
+    );
+}
+
+/// It is the owner's own record of all taps.
+#[tokio::test]
+async fn a_webhook_gets_taps_of_staff_with_their_mark() {
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    let webhook = json!({"url": receiver.url(), "events": ["tap.verified"]});
+    service.admin_create("/webhooks", webhook).await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    staff.staff_tap(&inlay.url(&tag)).await;
+    let event = receiver.wait_for(1).await[0].json();
+    let of = |member: &str| event["data"][member].clone();
+    assert_eq!(
+        ["staff", "origin", "key_issued"].map(of),
+        [json!(true), json!("staff"), json!(false)]
+    );
+}
+
+/// Behind one router, phones of one model look alike.
+#[tokio::test]
+async fn a_visitor_is_new_although_a_phone_of_staff_with_its_address_was_there() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["read"]).await;
+    for is_known in [false, true] {
+        staff.staff_tap(&inlay.url(&tag)).await;
+        let tap = service.tap(&inlay.url(&tag)).await;
+        let payload = service.payload(tap.key()).await;
+        assert_eq!(payload["device"]["r"], is_known, "{payload}");
+    }
+}
+
+/// The template decides which taps of its unlisted chips are recorded.
+#[tokio::test]
+async fn a_tap_of_an_unlisted_chip_is_one_of_staff_if_it_is_recorded() {
+    let (uid, url) = (unlisted_uid(7).to_string(), unlisted_url(7, 1));
+    for unlisted in ["refuse", "page", "create"] {
+        let service = TestService::start().await;
+        let template = unlisted_template(&json!({"unlisted": unlisted}));
+        service.admin_create("/url-templates", template).await;
+        let sheet = json!({"name": "Delivery"});
+        let sheet = service.admin_create("/sheets", sheet).await["id"].to_string();
+        let staff = phone(&service, &["read", "encode"]).await;
+        let tap = tap_at(&service, &staff, TEMPLATE_HOST, &url).await;
+        if unlisted == "refuse" {
+            assert_eq!(tap.status, 404, "{}", tap.body);
+            continue;
+        }
+        assert_eq!(tap.status, 303, "{unlisted}: {}", tap.body);
+        let path = tap.header("location").expect("a page");
+        let id = service.last_interaction().await;
+        let recorded = service.admin_get(&format!("/interactions/{id}")).await;
+        assert_eq!(
+            (&recorded["staff"], &recorded["key_issued"]),
+            (&json!(true), &json!(false)),
+            "{recorded}"
+        );
+        assert_eq!(recorded["tag_id"].is_null(), unlisted == "page");
+        let page = staff.open(path).await;
+        assert!(page.body.contains(&uid), "{unlisted}: {}", page.body);
+        let good = [("action", "good"), ("sheet", &*sheet), ("note", "")];
+        let saved = staff.send(path, &good).await;
+        assert_eq!(saved.status, 303, "{unlisted}: {}", saved.body);
+        let stored = service.admin_get(&format!("/sheets/{sheet}")).await;
+        assert_eq!(stored["rows"][0]["uid"], uid, "{stored}");
+    }
+}
+
+/// A good code is not all that counts.
+#[tokio::test]
+async fn a_page_says_that_goods_are_recalled_or_a_tag_is_archived() {
+    let service = TestService::start().await;
+    let staff = phone(&service, &["encode"]).await;
+    let group = json!({"kind": "product", "name": "Wine"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let tag = service.redirecting_tag(json!({"group_id": group})).await;
+    let page = async || {
+        let path = staff.staff_tap(&tag.path()).await;
+        staff.open(&path).await.body
+    };
+    let said = |page: &str| ["Archived: ", "Recalled: "].map(|text| page.contains(text));
+    assert_eq!(said(&page().await), [false, false]);
+    let archived = json!({"status": "archived"});
+    service.admin_patch(&tag.admin_path(), archived).await;
+    assert_eq!(said(&page().await), [true, false]);
+    // Visitors get the page of the recall also at an archived tag.
+    let recalled = json!({"status": "recalled"});
+    service
+        .admin_patch(&format!("/groups/{group}"), recalled)
+        .await;
+    assert_eq!(said(&page().await), [false, true]);
+}
+
+#[tokio::test]
+async fn a_page_says_that_the_seal_is_broken() {
+    let service = TestService::start().await;
+    let template = json!({
+        "name": "Sealed bottles", "technology": "ntag424dna_tt", "mac_from": "uid",
+        "template": "https://sealed.example/v?u={uid}&n={counter}&t={tamper}&c={mac}",
+    });
+    let template = service.admin_create("/url-templates", template).await;
+    let inlay = json!({"name": "Bottle", "url_template_id": template["id"]});
+    let inlay = service.admin_create("/simulator/inlays", inlay).await;
+    let staff = phone(&service, &["read"]).await;
+    for (seal, is_broken) in [("sealed", false), ("open", true), ("reclosed", true)] {
+        let path = format!("/simulator/inlays/{}/tap", inlay["id"]);
+        let read = service.admin(Method::POST, &path, json!({"seal": seal}));
+        let read = read.await.expect(200);
+        let url = read["url"].as_str().expect("a URL");
+        let path = url
+            .strip_prefix("https://sealed.example")
+            .expect("the host");
+        let tap = tap_at(&service, &staff, "sealed.example", path).await;
+        assert_eq!(tap.status, 303, "{}", tap.body);
+        let page = staff.open(tap.header("location").expect("a page")).await;
+        let said = page.body.contains("The seal is broken");
+        assert_eq!(said, is_broken, "{seal}: {}", page.body);
+        assert!(page.body.contains("<strong>Verified</strong>"));
+    }
 }
 
 /// Both taps are made at one time, of one tag.
@@ -178,6 +368,9 @@ async fn a_script_or_a_frame_gets_the_visitors_answer() {
     let policy = page.header("content-security-policy").expect("a policy");
     assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    // A window that a page of the same host opened is not for that page.
+    let opener = page.header("cross-origin-opener-policy");
+    assert_eq!(opener, Some("same-origin"));
 }
 
 #[tokio::test]
@@ -212,8 +405,10 @@ async fn a_phone_of_a_group_sees_the_tags_of_its_group() {
         ("experience_id", ""),
     ];
     let answer = staff.form(&path, &fields).answer().await;
+    assert_eq!(answer.status, 403);
     assert!(
-        answer.body.contains("Not in the groups of this phone"),
+        answer.body.contains("Not in the groups of this phone")
+            && answer.body.contains("left the groups of this phone"),
         "{}",
         answer.body
     );

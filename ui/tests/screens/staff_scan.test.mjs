@@ -166,6 +166,30 @@ group("Scanning with a staff phone", {
         await context.close();
       }
     },
+    "opens in no window that another page of the same host can read": async (desk, world) => {
+      const { api, ui } = world;
+      const [first] = await tags(api, ui, "First bottle");
+      const { page, context } = await phone(desk.context().browser(), world, false);
+      try {
+        await context.route("**/shop.html", (route) => route.fulfill({ contentType: "text/html", body: "<h1>Shop</h1>" }));
+        await page.goto(`${ui.service}/shop.html`);
+        const opens = page.evaluate((url) => {
+          window.opened = window.open(url);
+        }, first);
+        const [opened] = await Promise.all([context.waitForEvent("page"), opens]);
+        await opened.getByRole("heading", { name: "First bottle" }).waitFor();
+        const read = await page.evaluate(() => {
+          try {
+            return window.opened.document.body.textContent;
+          } catch {
+            return null;
+          }
+        });
+        assert.equal(read, null);
+      } finally {
+        await context.close();
+      }
+    },
     "is not offered by a browser without Web NFC": async (desk, world) => {
       const { api, ui } = world;
       const [first] = await tags(api, ui, "First bottle");

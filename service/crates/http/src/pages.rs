@@ -1,7 +1,7 @@
 //! Pages for the people who tap. Owners' texts are data that the template engine escapes, never
 //! template source.
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -214,6 +214,9 @@ pub(super) fn scripted(html: String, nonce: &str) -> Response {
     with_policy(html, &policy)
 }
 
+/// Header that decides which pages keep a handle on this one.
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
 /// A page of a staff phone. `nonce` allows its style and its one script, which loads nothing. Its forms
 /// reach only the host that it came from, and caches keep it for nobody.
 pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
@@ -229,7 +232,14 @@ pub(super) fn staff(status: StatusCode, html: String, nonce: &str) -> Response {
     // are refused.
     let own = HeaderValue::from_static("same-origin");
     headers.insert(header::REFERRER_POLICY, own);
+    keep_from_opener(headers);
     response
+}
+
+/// Takes the page from a page of the same host that opened it in a window, and could read it there.
+/// Browsers obey over https only.
+pub(super) fn keep_from_opener(headers: &mut HeaderMap) {
+    headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
 }
 
 fn with_policy(html: String, policy: &str) -> Response {

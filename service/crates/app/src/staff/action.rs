@@ -15,7 +15,7 @@ use domain::inventory::InlayFields;
 use domain::phone::Phone;
 use domain::scope::Scope;
 use domain::sheet::RowFields;
-use domain::tag::{PropertyClass, PropertyKey, TagFields, check_value};
+use domain::tag::{InvalidProperty, PropertyClass, PropertyKey, TagFields, check_value};
 use domain::trace::TracedInteraction;
 use storage::{StorageError, TagKey};
 
@@ -320,8 +320,11 @@ async fn set_value(
     let Some(id) = tap.interaction.tag_id else {
         return Ok(refused(&*words.no_tag_here));
     };
-    if let Err(why) = check_value(&value) {
-        return Ok(refused(why.to_string()));
+    match check_value(&value) {
+        Ok(()) => {}
+        // The field counts characters, and most of some scripts have two bytes or three.
+        Err(InvalidProperty::TooLong) => return Ok(refused(&*words.value_is_long)),
+        Err(why) => return Ok(refused(why.to_string())),
     }
     let Some(tag) = service.storage.tag(id).await? else {
         return Ok(refused(&*words.tag_is_gone));

@@ -7,7 +7,7 @@ use domain::sheet::{RowFields, Sheet, SheetRow};
 use domain::trace::TracedInteraction;
 use storage::StorageError;
 
-/// How many of the newest sheets are offered, if they are open.
+/// How many open sheets are offered, the newest ones.
 const OFFERED: usize = 20;
 
 /// The open sheets, the newest first. There are none for a phone that is limited to groups, as there
@@ -16,9 +16,7 @@ pub(super) async fn open_sheets(service: &Service) -> Result<Vec<Sheet>, Storage
     if service.storage.is_limited() {
         return Ok(Vec::new());
     }
-    let mut sheets = service.storage.sheets(None, OFFERED).await?;
-    sheets.retain(|sheet| !sheet.fields.closed);
-    Ok(sheets)
+    service.storage.open_sheets(OFFERED).await
 }
 
 /// The row of the sheet that already has the tag or the inlay of this tap, the newest one.

@@ -78,6 +78,8 @@ struct Html<'a> {
     words: &'static StaffWords,
     /// Whether the page is the answer to Good or Bad, so that the row of this tag is no surprise.
     is_row_saved: bool,
+    /// The tone of warnings, which stands above a good verdict, too.
+    caution: Tone,
     tone: Tone,
     verdict: &'static str,
     reason: String,
@@ -117,6 +119,7 @@ pub async fn page(
         said: shown.said.map(|said| (said.tone(), said.text(words))),
         words,
         is_row_saved: shown.said.is_some_and(Said::is_row),
+        caution: Tone::Caution,
         tone,
         verdict,
         reason: language.reason(tap.interaction.verdict),
@@ -235,10 +238,15 @@ pub fn pair_page(
     Ok(message.render()?)
 }
 
-/// The page of a tap outside the groups of the phone.
-pub fn outside(language: StaffLanguage, nonce: &str) -> Result<String, TapError> {
+/// The page of a tap outside the groups of the phone, or the answer to a form of such a page.
+pub fn outside(language: StaffLanguage, is_form: bool, nonce: &str) -> Result<String, TapError> {
     let words = language.words();
-    plain(language, (&words.outside_title, &words.outside), nonce)
+    let text = if is_form {
+        &words.tag_is_gone
+    } else {
+        &words.outside
+    };
+    plain(language, (&words.outside_title, text), nonce)
 }
 
 /// The answer to a form of another site.

@@ -168,6 +168,11 @@ async fn at(
                 .then(|| held_key(headers, &place.cookie_names(query)))
                 .flatten();
             let country = origin.country;
+            let client = if is_staff {
+                origin.client.of_staff()
+            } else {
+                origin.client
+            };
             let sent = request.uri().path_and_query();
             let made_by = match sent {
                 _ if is_staff => TapOrigin::Staff,
@@ -182,7 +187,7 @@ async fn at(
                     origin: made_by,
                     cookie,
                     reload: is_reload(headers),
-                    client: origin.client,
+                    client,
                     country,
                     visitor: visitor.clone(),
                 },

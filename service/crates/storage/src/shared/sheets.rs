@@ -53,6 +53,12 @@ impl Access {
         .await
     }
 
+    /// At most `limit` sheets that take rows, the newest first.
+    pub async fn open_sheets(&self, limit: usize) -> Result<Vec<Sheet>, StorageError> {
+        self.read("open_sheets", limit, |db, limit| Box::pin(open(db, *limit)))
+            .await
+    }
+
     /// How many sheets there are.
     pub async fn count_sheets(&self) -> Result<u64, StorageError> {
         self.read("count_sheets", (), |db, ()| {
@@ -209,6 +215,12 @@ async fn list(
         .into_iter()
         .map(read)
         .collect()
+}
+
+async fn open(db: &mut dyn Query, limit: usize) -> Result<Vec<Sheet>, StorageError> {
+    let sql = format!("{SELECT} WHERE s.closed_at IS NULL ORDER BY s.id DESC LIMIT ?1");
+    let found = db.query(&sql, &values![Value::limit(limit)]).await?;
+    found.into_iter().map(read).collect()
 }
 
 async fn insert(

@@ -13,9 +13,10 @@ use domain::interaction::{Interaction, StaffNote, TapOrigin};
 use domain::phone::Phone;
 use domain::scope::Scope;
 use domain::sheet::{Sheet, SheetRow};
-use domain::tag::Tag;
+use domain::tag::{Status, Tag};
 use domain::trace::TracedInteraction;
 use domain::world::World;
+use inlay::assessment::Tamper;
 use storage::{ExperienceFilter, InteractionFilter, StorageError};
 
 /// Taps in the list of last taps: as many as a phone shows without scrolling.
@@ -28,6 +29,8 @@ const VARIABLES: usize = 30;
 /// The contents of a staff page.
 #[derive(Default)]
 pub(super) struct Contents {
+    /// Sentences about goods that need care, however good their code is.
+    pub(super) warnings: Vec<&'static str>,
     /// Facts about the tap and the tag, with their labels.
     pub(super) facts: Vec<(&'static str, String)>,
     /// The open test sheets; empty if the phone cannot add rows.
@@ -108,6 +111,7 @@ impl Contents {
         let rights = phone.rights();
         let may = |scope| rights.allow(scope);
         let mut contents = Self {
+            warnings: warnings(tap, words),
             facts: facts(tap, words),
             may_move: may(Scope::Keys)
                 && !service.storage.is_limited()
@@ -127,6 +131,10 @@ impl Contents {
         let Some(tag) = tag else {
             return Ok(contents);
         };
+        // Visitors get the page of a recall also at an archived tag.
+        if tag.fields.status == Status::Archived && tap.interaction.recalled_by.is_none() {
+            contents.warnings.push(&words.archived);
+        }
         if may(Scope::Read) {
             contents.read_tag(service, &tag, words).await?;
             contents.read_taps(service, &tag, words).await?;
@@ -317,6 +325,18 @@ fn row_sentence(
         ("verdict", language.verdict_of_row(&row.fields.verdict)),
     ];
     fill(text, &values)
+}
+
+/// The sentences that follow from the tap.
+fn warnings(tap: &TracedInteraction, words: &'static StaffWords) -> Vec<&'static str> {
+    let mut warnings = Vec::new();
+    if tap.interaction.recalled_by.is_some() {
+        warnings.push(words.recalled.as_str());
+    }
+    if tap.interaction.tamper.is_some_and(Tamper::is_broken) {
+        warnings.push(words.broken_seal.as_str());
+    }
+    warnings
 }
 
 fn facts(tap: &TracedInteraction, words: &'static StaffWords) -> Vec<(&'static str, String)> {

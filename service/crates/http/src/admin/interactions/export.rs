@@ -25,7 +25,7 @@ use inlay::Uid;
 use storage::{InteractionFilter, StorageError};
 
 /// Columns of an export without a selection.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "id",
     "at",
     "tag_id",
@@ -51,6 +51,7 @@ const COLUMNS: [&str; 25] = [
     "tamper",
     "simulated",
     "origin",
+    "staff",
 ];
 /// Columns that an export contains only if they are selected.
 const NAMED: [&str; 2] = [UID, "file_data"];

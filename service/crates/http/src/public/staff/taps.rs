@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use utoipa::ToSchema;
 
@@ -163,6 +163,8 @@ pub(in crate::public) fn to_page(id: InteractionId, done: Option<Done>) -> Respo
     }
     headers.insert(header::VARY, HeaderValue::from_static("Cookie"));
     pages::keep_private(headers);
+    // From one staff page to the next, the browser then keeps its group of windows.
+    pages::keep_from_opener(headers);
     response
 }
 
@@ -218,8 +220,15 @@ impl Sent {
             StaffTap::Within(tap) => Ok(tap),
             StaffTap::Outside => {
                 let nonce = pages::nonce(&*service.entropy);
-                let html = staff::outside(self.language(), &nonce)?;
-                Err(pages::staff(StatusCode::OK, html, &nonce))
+                // The tag left the groups after the page was opened, so its form changes nothing.
+                let is_form = self.parts.method == Method::POST;
+                let status = if is_form {
+                    StatusCode::FORBIDDEN
+                } else {
+                    StatusCode::OK
+                };
+                let html = staff::outside(self.language(), is_form, &nonce)?;
+                Err(pages::staff(status, html, &nonce))
             }
             StaffTap::Nothing => Err(nothing_here()),
         })
