@@ -189,7 +189,7 @@ impl Machine<'_> {
         }
         if !seen.is_open(pages)
             || !can_protect
-            || (!has_open_config && (wanted != config || seen.is_mirrored()))
+            || (!has_open_config && (wanted != config || seen.is_mirrored() || opened_by.is_some()))
             || config[1][0] & PROT != 0
         {
             return Next::Rejected(Reason::ReadOnly);
