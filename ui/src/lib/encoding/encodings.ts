@@ -92,7 +92,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   not_genuine: {
     tone: "alarm",
     title: "Not the same chip",
-    text: "Tapdesk changed the key of the chip with this UID, and this one has the factory key. It may imitate that UID. Keep it separate.",
+    text: "Tapdesk wrote a key or a password to the chip with this UID, and this one does not have it. It may imitate that UID. Keep it separate.",
   },
 };
 
