@@ -195,7 +195,7 @@ impl<'a> Case<'a> {
             && !placed.options.replace
             && !goes_on
         {
-            // The inlay would lose its keys. A chip without keys that shows its UID imitates its chip.
+            // The inlay would lose its keys. A chip without keys that shows its UID is another one.
             reason = Some(Reason::AlreadyEncoded);
         }
         let joins = reason.is_none() && bound != tag && !placed.options.additional;

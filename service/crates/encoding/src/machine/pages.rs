@@ -114,8 +114,8 @@ impl Machine<'_> {
         Next::Send(Phase::Pages(PageStep::Whole(pages.technology)), commands)
     }
 
-    /// Whether this chip without keys shows the UID of a chip with keys, which would be forgotten if
-    /// this one was wiped. A person who knows that can continue with it, as with a chip that has
+    /// Whether this chip without keys shows the UID of a chip with keys, which would be forgotten
+    /// if this one was wiped. A person who knows that can continue with it, as with a chip that has
     /// its factory key again.
     fn imitates(&mut self) -> bool {
         let is_imported = (0..KEYS).any(|slot| self.journal.imported(slot).is_some());
