@@ -333,7 +333,7 @@ fn a_mifare_classic_is_no_protected_tag() {
         [0x00, 0x02],
         [0x00, 0x26],
         [0xF0, 0x11],
-        // Of Infineon.
+        // A MIFARE Classic of Infineon, by its chip instead of its name.
         [0xFF, 0x88],
     ] {
         for refusal in [[0x63, 0x00], [0x69, 0x82]] {
