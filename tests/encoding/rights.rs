@@ -150,7 +150,10 @@ async fn a_chip_without_keys_takes_no_inlay_with_keys_away() {
     let mut pages = wish(uid(1), tag.id);
     pages["technology"] = "ntag213".into();
     let turn = lay(&relay, &mut imitation, &pages).await;
-    assert_eq!(ended(&turn), ("rejected", Some("already_encoded")));
+    assert_eq!(ended(&turn), ("rejected", Some("not_genuine")));
+    // The chip itself is only the wrong one for that URL.
+    let turn = lay(&relay, &mut chip, &pages).await;
+    assert_eq!(ended(&turn), ("rejected", Some("not_encodable")));
     let mut wipe = json!({"uid": uid(1).to_string(), "wipe": true});
     // Whether the reader says which chip it is, or not.
     for technology in [json!(null), json!("ntag213")] {

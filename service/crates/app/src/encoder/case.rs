@@ -188,16 +188,6 @@ impl<'a> Case<'a> {
         } else if !placed.options.replace && begun.is_none() && finished::is_imported(self.state) {
             reason = Some(Reason::AlreadyEncoded);
         }
-        let goes_on = begun.is_some_and(|begun| !begun.has_keys());
-        if reason.is_none()
-            && !form.has_keys()
-            && self.has_keys()
-            && !placed.options.replace
-            && !goes_on
-        {
-            // The inlay would lose its keys. A chip without keys that shows its UID is another one.
-            reason = Some(Reason::AlreadyEncoded);
-        }
         let joins = reason.is_none() && bound != tag && !placed.options.additional;
         if let Some(tag) = tag.filter(|_| joins)
             && form::has_inlay(service, tag, placed.uid).await?
@@ -205,13 +195,6 @@ impl<'a> Case<'a> {
             reason = Some(Reason::TagHasInlay);
         }
         Ok((form, reason))
-    }
-
-    /// Whether the chip's inlay has keys.
-    fn has_keys(&self) -> bool {
-        let inlay = self.state.inlay.as_ref();
-        let fields = inlay.map(|inlay| &inlay.fields);
-        fields.is_some_and(|fields| fields.keys.is_some() || fields.other_keys.is_some())
     }
 
     /// Whether the chip's last keys come from a root that others may know, for whatever tag it was

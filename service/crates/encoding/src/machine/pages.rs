@@ -104,7 +104,12 @@ impl Machine<'_> {
         let Some(pages) = known.and_then(|chip| self.pages_of(chip)) else {
             return self.another(Reason::NotEncodable);
         };
-        if self.wipes() && self.imitates() {
+        let seen = Seen {
+            head,
+            data: Vec::new(),
+            tail: [0; READ],
+        };
+        if seen.uid() == self.encoding.uid.bytes() && self.imitates() {
             return self.another(Reason::NotGenuine);
         }
         let mut commands = self.reads().whole(&pages);
@@ -114,11 +119,13 @@ impl Machine<'_> {
         Next::Send(Phase::Pages(PageStep::Whole(pages.technology)), commands)
     }
 
-    /// Whether this chip without keys shows the UID of a chip with keys, which would be forgotten
-    /// if this one was wiped. A person who knows that can continue with it, as with a chip that has
-    /// its factory key again.
+    /// Whether this chip without keys shows the UID of a chip with keys, whose inlay would lose its
+    /// keys by it, or would be forgotten. A person who knows that can continue with it, as with a
+    /// chip that has its factory key again.
     fn imitates(&mut self) -> bool {
-        let is_imported = (0..KEYS).any(|slot| self.journal.imported(slot).is_some());
+        // Only a person replaces imported keys, so what has to be asked here is the wipe.
+        let is_imported =
+            self.wipes() && (0..KEYS).any(|slot| self.journal.imported(slot).is_some());
         let has_keys = self.journal.confirmed.is_some() || self.journal.bureau.is_some();
         if self.replace {
             self.journal.confirmed = None;
