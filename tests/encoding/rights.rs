@@ -172,3 +172,19 @@ async fn a_chip_without_keys_takes_no_inlay_with_keys_away() {
     assert_eq!(ended(&turn), ("reset", None));
     assert_eq!(service.admin_get("/inlays").await["items"], json!([]));
 }
+
+#[tokio::test]
+async fn imported_keys_are_not_forgotten_for_a_chip_without_keys() {
+    let service = TestService::start().await;
+    let imported = json!({
+        "uid": uid(1).to_string(), "technology": "ntag424dna", "mirror": "encrypted",
+        "meta_key": "11".repeat(16), "file_key": "22".repeat(16),
+    });
+    service.inlay(imported).await;
+    let before = service.admin_get("/inlays").await;
+    let mut imitation = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+    let wipe = json!({"uid": uid(1).to_string(), "wipe": true, "technology": "ntag213"});
+    let turn = lay(&service, &mut imitation, &wipe).await;
+    assert_eq!(ended(&turn), ("rejected", Some("not_genuine")));
+    assert_eq!(service.admin_get("/inlays").await, before);
+}
