@@ -348,8 +348,8 @@ fn a_mifare_classic_is_no_protected_tag() {
         }
     }
     // A chip of Type 2 whose first page needs a password, and one whose name is wrong.
-    let protected = || VirtualType2::with_url(Type2Chip::Ntag213, UID, TAG_URL).protect_from(0);
-    assert_eq!(reading(protected()).message, Message::Protected);
+    let protected = VirtualType2::with_url(Type2Chip::Ntag213, UID, TAG_URL).protect_from(0);
+    assert_eq!(reading(protected).message, Message::Protected);
     let open = VirtualType2::with_url(Type2Chip::Ntag213, UID, TAG_URL);
     let mut atr = open.atr();
     atr[14] = 0x01;
