@@ -108,7 +108,7 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(runtime.block_on(headless::run(&shell)));
     }
     tauri::async_runtime::set(runtime.handle().clone());
-    let readers = readers(&shell);
+    let readers = readers(&shell, arguments.kiosk);
     let app =
         build(&shell, kiosk, readers, arguments.kiosk).context("The window cannot be opened")?;
     let code = app.run_return(|_, _| {});
@@ -121,12 +121,15 @@ fn try_run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
-/// Starts watching the readers. `None` on failure: everything else works without readers.
-fn readers(shell: &Shell) -> Option<Monitor> {
+/// Starts watching the readers. `None` on failure: everything else works without readers. They are
+/// quiet from the first inlay on if the kiosk is to be shown, which takes some seconds.
+fn readers(shell: &Shell, as_kiosk: bool) -> Option<Monitor> {
     let started = Monitor::start(Pcsc, Arc::new(SystemClock::start()));
     let warned = started.inspect_err(|error| tracing::warn!("readers cannot be watched: {error}"));
     let readers = warned.ok()?;
-    readers.board().be_quiet(shell.has_quiet_readers());
+    readers
+        .board()
+        .be_quiet(as_kiosk || shell.has_quiet_readers());
     Some(readers)
 }
 

@@ -2,6 +2,7 @@
 
 mod exhibit;
 mod owner;
+mod quiet;
 mod screen_saver;
 mod soak;
 mod unruly;

@@ -412,6 +412,23 @@ async fn a_url_that_was_seen_before_proves_no_finished_chip() {
 }
 
 #[tokio::test]
+async fn a_finished_chip_whose_counter_is_at_its_end_gets_new_keys_if_a_person_says_so() {
+    let (service, tag, mut chip) = desk().await;
+    let wish = wish(uid(1), tag.id);
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    // The last read of all is its proof.
+    chip.set_counter(0xFF_FFFE);
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["result"]["counter"], 0xFF_FFFF, "{turn}");
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(ended(&turn), ("rejected", Some("already_encoded")));
+    let turn = lay(&service, &mut chip, &replacing(uid(1), tag.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(turn["result"]["counter"], 1);
+}
+
+#[tokio::test]
 async fn a_chip_is_opened_with_the_keys_that_its_inlay_was_imported_with() {
     let (service, tag, mut chip) = desk().await;
     let keys = [3, 4].map(|byte| AesKey::from_bytes([byte; 16]));

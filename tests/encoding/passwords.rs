@@ -331,6 +331,28 @@ async fn a_chip_that_is_locked_for_good_gets_no_password() {
 }
 
 #[tokio::test]
+async fn a_password_that_locked_settings_keep_in_force_is_named_and_nothing_is_written() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    let turn = lay(&service, &mut chip, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    // Whoever heard the password can lock the settings for ever (`CFGLCK`).
+    let mut chip = chip.with_page(CFG0 + 1, [0x40, 0x05, 0x00, 0x00]);
+    chip.power_on();
+    let writes = chip.writes();
+    let turn = lay(&service, &mut chip, &wish(1, &tag, "ntag213", false)).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("rejected"), &json!("read_only")),
+        "{turn}"
+    );
+    assert_eq!(chip.writes(), writes);
+    chip.power_on();
+    assert!(chip.read_url().ends_with(&tag.path()));
+}
+
+#[tokio::test]
 async fn a_locked_chip_with_a_password_loses_it_before_its_lock() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;

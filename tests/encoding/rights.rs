@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 use tapdesk_tests::relay::answers;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard as _};
 use tapdesk_tests::{Client, TestService};
 
@@ -136,4 +137,54 @@ async fn an_imitation_is_wiped_if_a_person_says_so() {
     assert_eq!(ended(&turn), ("reset", None));
     let inlays = service.admin_get("/inlays").await;
     assert_eq!(inlays["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_chip_without_keys_takes_no_inlay_with_keys_away() {
+    let (service, tag, mut chip) = desk().await;
+    lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    let before = service.admin_get("/inlays").await;
+    let mut imitation = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+    // Also a relay with only the scope `encode` can invent such a chip.
+    let relay = encoder(&service).await;
+    let mut pages = wish(uid(1), tag.id);
+    pages["technology"] = "ntag213".into();
+    let turn = lay(&relay, &mut imitation, &pages).await;
+    assert_eq!(ended(&turn), ("rejected", Some("not_genuine")));
+    // The chip itself is only the wrong one for that URL.
+    let turn = lay(&relay, &mut chip, &pages).await;
+    assert_eq!(ended(&turn), ("rejected", Some("not_encodable")));
+    let mut wipe = json!({"uid": uid(1).to_string(), "wipe": true});
+    // Whether the reader says which chip it is, or not.
+    for technology in [json!(null), json!("ntag213")] {
+        wipe["technology"] = technology;
+        let turn = lay(&service, &mut imitation, &wipe).await;
+        assert_eq!(ended(&turn), ("rejected", Some("not_genuine")), "{wipe}");
+    }
+    assert_eq!(imitation.writes(), 0);
+    assert_eq!(service.admin_get("/inlays").await, before);
+    let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(ended(&turn), ("verified", None));
+
+    // A person who knows the chip decides otherwise.
+    wipe["replace"] = true.into();
+    let turn = lay(&service, &mut imitation, &wipe).await;
+    assert_eq!(ended(&turn), ("reset", None));
+    assert_eq!(service.admin_get("/inlays").await["items"], json!([]));
+}
+
+#[tokio::test]
+async fn imported_keys_are_not_forgotten_for_a_chip_without_keys() {
+    let service = TestService::start().await;
+    let imported = json!({
+        "uid": uid(1).to_string(), "technology": "ntag424dna", "mirror": "encrypted",
+        "meta_key": "11".repeat(16), "file_key": "22".repeat(16),
+    });
+    service.inlay(imported).await;
+    let before = service.admin_get("/inlays").await;
+    let mut imitation = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+    let wipe = json!({"uid": uid(1).to_string(), "wipe": true, "technology": "ntag213"});
+    let turn = lay(&service, &mut imitation, &wipe).await;
+    assert_eq!(ended(&turn), ("rejected", Some("not_genuine")));
+    assert_eq!(service.admin_get("/inlays").await, before);
 }

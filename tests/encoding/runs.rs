@@ -368,6 +368,32 @@ async fn who_may_only_encode_takes_back_the_inlay_of_an_open_run_that_nobody_tap
 }
 
 #[tokio::test]
+async fn who_may_only_encode_takes_back_no_chip_without_keys_whose_tag_was_tapped() {
+    let service = TestService::start().await;
+    let desk = encoder(&service).await;
+    let wipe = |run: i64| json!({"uid": uid(1).to_string(), "wipe": true, "run_id": run});
+    for is_tapped in [false, true] {
+        let tag = service.redirecting_tag(Value::Null).await;
+        let plan = json!({"technology": "ntag213"});
+        let roll = json!({"name": "Roll", "tag_ids": [tag.id], "plan": plan});
+        let run = run(&service, roll).await;
+        let mut chip = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+        let wish = json!({"uid": uid(1).to_string(), "run_id": run});
+        let turn = lay(&desk, &mut chip, &wish).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        if is_tapped {
+            // Its URL is static, so no counter shows this.
+            service.tap(&tag.path()).await;
+            let refused = desk.admin(Method::POST, "/encodings", wipe(run)).await;
+            assert_eq!(refused.expect(403)["scope"], "keys");
+        } else {
+            let turn = lay(&desk, &mut chip, &wipe(run)).await;
+            assert_eq!(turn["state"], "reset", "{turn}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_tag_that_is_passed_over_comes_last() {
     let service = TestService::start().await;
     let plan = json!({"pattern": "Bottle {n}"});

@@ -9,6 +9,7 @@ mod encoding_sheets;
 mod identity;
 mod insertions;
 mod liars;
+mod matrix;
 mod other_implementation;
 mod pages;
 mod profiles;

@@ -228,8 +228,11 @@ fn an_acr1252u_is_controlled_by_escape_commands_and_its_module_is_left_out() {
     let behaviour = |bits: u8| vec![0xE0, 0x00, 0x00, 0x21, 0x01, bits];
     let light = |lights: u8| vec![0xE0, 0x00, 0x00, 0x29, 0x01, lights];
     for (is_quiet, expected) in [
-        // It beeps already, so nothing is stored in it.
-        (false, vec![read_behaviour.clone(), light(0x02)]),
+        // It beeps already, so nothing is stored in it. A light stays until it is switched off.
+        (
+            false,
+            vec![read_behaviour.clone(), light(0x02), light(0x00)],
+        ),
         // Only the bit of its own beep changes, and the light goes out.
         (true, vec![read_behaviour, behaviour(0x77), light(0x00)]),
     ] {

@@ -304,6 +304,59 @@ fn another_card_shows_its_uid_and_its_answer_to_reset() {
     );
 }
 
+/// A storage card that is not of Type 2, with its name in the answer to reset, and the reader's status
+/// for a read without its key.
+struct OtherStorage([u8; 2], [u8; 2]);
+
+impl VirtualCard for OtherStorage {
+    fn atr(&self) -> Vec<u8> {
+        let head = [
+            0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, 0x03,
+        ];
+        [&head[..], &self.0, &[0, 0, 0, 0, 0x6A]].concat()
+    }
+
+    fn power_on(&mut self) {}
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        Some(match *command {
+            [0xFF, 0xCA, ..] => vec![0xB4, 0x01, 0x02, 0x03, 0x90, 0x00],
+            _ => self.1.to_vec(),
+        })
+    }
+}
+
+#[test]
+fn a_mifare_classic_is_no_protected_tag() {
+    for name in [
+        [0x00, 0x01],
+        [0x00, 0x02],
+        [0x00, 0x26],
+        [0xF0, 0x11],
+        // A MIFARE Classic of Infineon, by its chip instead of its name.
+        [0xFF, 0x88],
+    ] {
+        for refusal in [[0x63, 0x00], [0x69, 0x82]] {
+            let reading = reading(OtherStorage(name, refusal));
+            assert_eq!(
+                (reading.chip, &reading.message),
+                (Chip::Unknown, &Message::None),
+                "{name:02X?}"
+            );
+            assert!(reading.sentence.starts_with("Not a tag"), "{name:02X?}");
+            assert_eq!(reading.uid.as_deref(), Some("B4010203"));
+        }
+    }
+    // A chip of Type 2 whose first page needs a password, and one whose name is wrong.
+    let protected = VirtualType2::with_url(Type2Chip::Ntag213, UID, TAG_URL).protect_from(0);
+    assert_eq!(reading(protected).message, Message::Protected);
+    let open = VirtualType2::with_url(Type2Chip::Ntag213, UID, TAG_URL);
+    let mut atr = open.atr();
+    atr[14] = 0x01;
+    let misnamed = read(&mut Direct(open), &atr).0.unwrap();
+    assert_eq!(misnamed.chip, Chip::Known(Technology::Ntag213));
+}
+
 #[test]
 fn a_chip_that_is_torn_out_after_any_command_is_a_removal_and_nothing_else() {
     let whole = {

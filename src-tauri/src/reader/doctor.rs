@@ -238,7 +238,10 @@ fn driver_taken() -> Finding {
     )
 }
 
-fn new(kind: Kind, title: String, text: &str, command: Option<&str>) -> Finding {
+/// A part of a reader's name comes from the device, and the doctor prints titles to a terminal: so
+/// control characters are left out.
+fn new(kind: Kind, mut title: String, text: &str, command: Option<&str>) -> Finding {
+    title.retain(|c| !c.is_control());
     Finding {
         kind,
         title,
@@ -292,6 +295,22 @@ mod tests {
             (vec![Sight::Reader(name())], Kind::Ready),
         ] {
             assert_eq!(kinds(&sights, MACHINE), [kind], "{sights:?}");
+        }
+    }
+
+    #[test]
+    fn no_name_of_a_reader_controls_the_terminal() {
+        let name = || "Reader\u{1b}[2J\r\n(\u{9b}31m) 00 00".to_owned();
+        for sight in [
+            Sight::Reader(name()),
+            Sight::Module(name()),
+            Sight::Unavailable(name()),
+            Sight::Card(name(), Fault::Sharing),
+            Sight::Foreign(name()),
+        ] {
+            for Finding { title, .. } in examine(&[sight], MACHINE) {
+                assert!(!title.contains(char::is_control), "{title:?}");
+            }
         }
     }
 

@@ -222,7 +222,7 @@ fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {
 fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
     let uid = ask_uid(card)?;
     let contents = if type2::is_storage_card(atr) {
-        type2::read(card)?
+        type2::read(card, atr)?
     } else {
         type4::read(card)?
     };

@@ -5,6 +5,9 @@
 //! may have another firmware than its name says: no signal is worth a failed read, so errors are
 //! ignored.
 
+use std::thread;
+use std::time::Duration;
+
 use super::board::OnReader;
 use super::card::Card;
 use super::profile::Signalling;
@@ -18,6 +21,8 @@ pub(super) enum Signal {
     Failed,
 }
 
+/// How long the light of an ACR1252U shows, as on an ACR122U.
+const BLINK: Duration = Duration::from_millis(100);
 /// The bit of the reader's own beep in the behaviour of an ACR1252U (`E0 00 00 21`).
 const OWN_BEEP: u8 = 0x08;
 
@@ -42,11 +47,11 @@ impl Signal {
             (Signalling::PseudoApdu, Self::Failed) => {
                 let _ = card.transmit(&[0xFF, 0x00, 0x40, 0x5E, 0x04, 0x01, 0x01, 0x02, 0x01]);
             }
-            (Signalling::Escape, Self::Read) => light(card, 0x02),
+            (Signalling::Escape, Self::Read) => blink(card, 0x02),
             (Signalling::Escape, Self::Failed) => {
-                light(card, 0x01);
                 // The time in hundredths of a second.
                 let _ = card.control(&[0xE0, 0x00, 0x00, 0x28, 0x01, 0x14]);
+                blink(card, 0x01);
             }
         }
     }
@@ -82,7 +87,18 @@ pub(super) fn set_own_beep(card: &mut dyn Card, by: Signalling, is_on: bool) {
     }
 }
 
-/// Sets the lights of an ACR1252U: bit 0 is red, bit 1 is green.
-fn light(card: &mut dyn Card, lights: u8) {
-    let _ = card.control(&[0xE0, 0x00, 0x00, 0x29, 0x01, lights]);
+/// Shows lights of an ACR1252U for a moment. They stay as they are set, and a green light that stays
+/// would seem to be about the next inlay.
+fn blink(card: &mut dyn Card, lights: u8) {
+    if light(card, lights) {
+        thread::sleep(BLINK);
+        light(card, 0x00);
+    }
+}
+
+/// Sets the lights of an ACR1252U: bit 0 is red, bit 1 is green. Returns whether its driver lets
+/// that through.
+fn light(card: &mut dyn Card, lights: u8) -> bool {
+    card.control(&[0xE0, 0x00, 0x00, 0x29, 0x01, lights])
+        .is_ok()
 }

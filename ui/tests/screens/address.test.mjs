@@ -103,6 +103,25 @@ group("The address of chips", {
       await page.getByRole("heading", { name: "How a run works" }).or(page.getByText("Place inlay 1")).first().waitFor();
       assert.equal(await card(page).count(), 0);
     },
+    "goods-in of chips with the address of a URL template asks nothing about the own one": async (page, { api, ui }) => {
+      await asksAgain(page);
+      const encode = {
+        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 1, id: 1, state: "rejected", reason: "foreign_key" },
+        ...{ result: null, step: { at: 1, of: 33 }, doing: null, log: [] },
+      };
+      const desk = await readerHost(page, ui, { encode });
+      const template = "https://bureau.example/v/{slug}?p={picc}&m={mac}";
+      const made = await api.post("/url-templates", { name: "Of the bureau", technology: "ntag424dna", template });
+      const tag = await api.post("/tags", { name: "Of the bureau" });
+      const plan = { url_template_id: made.id };
+      const { id } = await api.post("/factory-orders", { name: "Other domain", tag_ids: [tag.id], plan });
+      await api.csv(`/factory-orders/${id}/import`, "position,uid\n1,04DE5F1EACDE01\n");
+      await page.show(`encode/order-${id}`);
+      await page.getByText("Place a chip on the reader: 1 to go.").waitFor();
+      await desk.place("04DE5F1EACDE01", null);
+      await page.waitForFunction(() => globalThis.host.encoded.length === 1);
+      assert.equal((await page.evaluate(() => globalThis.host.encoded))[0].factory_order_id, id);
+    },
     "a printed code asks about the address, and is saved once that is answered": async (page, { tags }) => {
       await asksAgain(page);
       await page.show(`tags/${tags[0].id}?part=inlay`);

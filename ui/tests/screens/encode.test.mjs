@@ -114,6 +114,17 @@ group("Encode", {
       await page.waitForURL(new RegExp(`encode/order-${second}`));
       assert.equal((await page.evaluate(() => globalThis.host.encoded)).length, 1);
     },
+    "the instructions of each job are printed on one page, A4 or letter": async (page) => {
+      const margin = { top: "1cm", right: "1cm", bottom: "1cm", left: "1cm" };
+      for (const place of ["encode", "encode?part=orders", "sheets"]) {
+        await page.show(place);
+        await button(page, "Print instructions…").waitFor();
+        for (const format of ["A4", "Letter"]) {
+          const pdf = (await page.pdf({ format, margin })).toString("latin1");
+          assert.equal(pdf.match(/\/Type \/Page\b/g).length, 1, `${place}, ${format}`);
+        }
+      }
+    },
     "takes the tags of a file in the order of its rows": async (page, { api }) => {
       await newRun(page);
       await fromFile(page, "name,slug\nLamp C,encode-run-c\nLamp A,encode-run-a\nLamp B,encode-run-b\n");

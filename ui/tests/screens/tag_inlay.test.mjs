@@ -126,6 +126,22 @@ group("A tag's inlays", {
       await page.getByRole("dialog").getByRole("button", { name: "Encode", exact: true }).waitFor();
       assert.deepEqual(await page.evaluate(() => globalThis.host.encoded), []);
     },
+    "a chip of another tag is wiped only after that tag was named": async (page, { api, ui }) => {
+      const [owner, other] = [await api.post("/tags", { name: "The owner" }), await api.post("/tags", { name: "The other" })];
+      await api.post("/inlays", { uid: "04AABBCCDDEE06", technology: "ntag213", tag_id: owner.id });
+      const encode = {
+        ...{ reader: "ACS ACR1252 1S CL Reader", insertion: 1, id: 1, state: "rejected", reason: "already_encoded" },
+        ...{ result: null, step: { at: 1, of: 33 }, doing: null, log: [] },
+      };
+      const desk = await readerHost(page, ui, { encode });
+      await page.show(`tags/${other.id}`);
+      await page.getByRole("button", { name: "Encode an inlay", exact: true }).click();
+      await page.getByText("Place a new inlay on the reader.").waitFor();
+      await desk.place("04AABBCCDDEE06", null);
+      await page.getByText("Already encoded", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Wipe this inlay…" }).click();
+      await page.getByText("Wipe inlay 04AABBCCDDEE06 of The owner?").waitFor();
+    },
     "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
       const tag = await api.post("/tags", { name: "Edited by two" });
       const made = {

@@ -26,17 +26,47 @@ const STORAGE_CARD: [u8; 13] = [
     0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, 0x03,
 ];
 
+/// The names of other storage cards, which follow in the answer to reset: MIFARE Classic 1K, 4K and
+/// Mini, and MIFARE Plus that acts as one (PC/SC part 3); Topaz and `FeliCa`, as readers of ACS name
+/// them (ACR122U API 2.04).
+const OTHER_CARDS: [[u8; 2]; 10] = [
+    [0x00, 0x01],
+    [0x00, 0x02],
+    [0x00, 0x26],
+    [0x00, 0x36],
+    [0x00, 0x37],
+    [0x00, 0x38],
+    [0x00, 0x39],
+    [0xF0, 0x04],
+    [0xF0, 0x11],
+    [0xF0, 0x12],
+];
+
 /// Whether the reader itself reads the pages of this card.
 pub(super) fn is_storage_card(atr: &[u8]) -> bool {
     atr.starts_with(&STORAGE_CARD)
 }
 
-/// Reads a Type 2 tag; `None` if the card is something else, such as MIFARE Classic.
-pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
+/// Whether the reader says that a storage card is of another kind than Type 2.
+fn is_named_otherwise(atr: &[u8]) -> bool {
+    let name = atr.get(STORAGE_CARD.len()..STORAGE_CARD.len() + 2);
+    name.is_some_and(|name| match *name {
+        // The chip's `SAK` in place of a name: this bit is that of MIFARE Classic.
+        [0xFF, sak] => sak & 0x08 != 0,
+        _ => OTHER_CARDS.iter().any(|other| name == other),
+    })
+}
+
+/// Reads a Type 2 tag by its answer to reset; `None` if the card is something else, such as MIFARE
+/// Classic.
+pub(super) fn read(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Option<Contents>, Fault> {
     let mut pages = Pages::new(card);
     let head = match pages.four(0, "")? {
         Ok(head) => head,
         Err(Refused::Unreadable) => return Ok(None),
+        // Readers use the same status for a card that is read only after its key. A name alone can be
+        // wrong, so it counts only here.
+        Err(Refused::Locked) if is_named_otherwise(atr) => return Ok(None),
         Err(Refused::Locked) => {
             return Ok(Some(Contents {
                 chip: Chip::OtherType2,

@@ -192,6 +192,11 @@ impl VirtualNtag424 {
         ndef::url(&file[2..]).expect("a message of one URL")
     }
 
+    /// Sets the read counter, as if it was read that often.
+    pub fn set_counter(&mut self, counter: u32) {
+        self.files.counter = counter;
+    }
+
     /// The value of the read counter.
     pub fn counter(&self) -> u32 {
         self.files.counter

@@ -92,7 +92,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   not_genuine: {
     tone: "alarm",
     title: "Not the same chip",
-    text: "Tapdesk changed the key of the chip with this UID, and this one has the factory key. It may imitate that UID. Keep it separate.",
+    text: "Tapdesk wrote a key or a password to the chip with this UID, and this one does not have it. It may imitate that UID. Keep it separate.",
   },
 };
 
@@ -172,7 +172,7 @@ export function outcomeOf(
   const { state, reason, refusal, result } = progress;
   if (refusal) return { tone: "bad", title: "Refused", text: refusal, progress };
   if (state === "verified") return { ...encodedWords(result?.counter ?? null, address), progress };
-  if (state === "reset") return { tone: "good", title: "Wiped", text: "The chip is in factory state. Its keys were verified.", progress };
+  if (state === "reset") return { tone: "good", title: "Wiped", text: "The chip is in factory state, which was verified.", progress };
   if (reason) {
     const words = reasonWords(state, reason);
     const both = reason === "not_encodable" ? bothChips(chips) : null;

@@ -19,3 +19,10 @@ test("the guide has the sentences of each printed page", () => {
   for (const { title, steps } of Object.values(jobs)) expect(sections.get(title), title).toEqual(steps);
   expect(sections.get("If something fails")).toEqual(faults);
 });
+
+test("a page of encoding names each colour of a result", () => {
+  for (const job of [jobs.encode, jobs["goods-in"]]) {
+    const sentences = [...job.steps, ...faults].join(" ");
+    for (const colour of ["Green", "Yellow", "Red", "Striped", "Blue"]) expect(sentences, job.title).toContain(colour);
+  }
+});

@@ -39,7 +39,8 @@ export const jobs = {
       "Go back to Factory orders, and place a chip on the reader. Tapdesk opens the order of this chip.",
       "Compare the name of the order with the delivery note. If it is wrong, choose another one under Another order.",
       "Press Give it own keys. Each further chip that you place on the reader gets its own keys without a click.",
-      "Green: put it with the good ones. Red: put it aside, and report it to the bureau.",
+      "Green: put it with the good ones. Yellow: read the text. Red: put it aside, and report it to the bureau.",
+      "Striped, Not the same chip: keep it apart, and report it to the bureau. It has the factory key, or imitates another chip.",
       "The order is done when no chip has bureau keys.",
     ],
   },
@@ -49,7 +50,7 @@ export type JobName = keyof typeof jobs;
 
 /** Faults of every job, each with the way out. */
 export const faults: readonly string[] = [
-  "A chip was removed too early: place it on the reader again. It is finished where it was interrupted.",
+  "Blue, or a chip was removed too early: place it on the reader again. It is finished where it was interrupted.",
   "The reader is not found: unplug it, and plug it in again. Then open Reader, Reader doctor, and follow its text.",
   "The network or the service fails: Tapdesk says so. Wait until it is back, then place the last chip again. Each result that you heard is stored.",
   "The computer was switched off: open the run, the sheet or the order again. It continues where it was.",

@@ -20,7 +20,7 @@ use crate::progress::{PageStep, Phase};
 use crate::turn::Command;
 use crate::{Answers, Reason};
 use inlay::Technology;
-use inlay::ev2::{Status, answer};
+use inlay::ev2::{KEYS, Status, answer};
 use inlay::technology::ntag21x::{Memory, PROT};
 use inlay::technology::type2::{FIRST_PAGE, NXP, PAGE, READ};
 use reads::{Read, TOO_LONG, firsts};
@@ -104,11 +104,34 @@ impl Machine<'_> {
         let Some(pages) = known.and_then(|chip| self.pages_of(chip)) else {
             return self.another(Reason::NotEncodable);
         };
+        let seen = Seen {
+            head,
+            data: Vec::new(),
+            tail: [0; READ],
+        };
+        if seen.uid() == self.encoding.uid.bytes() && self.imitates() {
+            return self.another(Reason::NotGenuine);
+        }
         let mut commands = self.reads().whole(&pages);
         commands.extend(password::probe(&pages));
         // The last command may be refused, which ends the turn.
         commands.extend(self.reads().end(pages.memory));
         Next::Send(Phase::Pages(PageStep::Whole(pages.technology)), commands)
+    }
+
+    /// Whether this chip without keys shows the UID of a chip with keys, whose inlay would lose its
+    /// keys by it, or would be forgotten. A person who knows that can continue with it, as with a
+    /// chip that has its factory key again.
+    fn imitates(&mut self) -> bool {
+        // Only a person replaces imported keys, so what has to be asked here is the wipe.
+        let is_imported =
+            self.wipes() && (0..KEYS).any(|slot| self.journal.imported(slot).is_some());
+        let has_keys = self.journal.confirmed.is_some() || self.journal.bureau.is_some();
+        if self.replace {
+            self.journal.confirmed = None;
+            self.journal.bureau = None;
+        }
+        (has_keys || is_imported) && !self.replace
     }
 
     /// The reads of [`Reads::whole`], from an answer on.
@@ -189,7 +212,7 @@ impl Machine<'_> {
         }
         if !seen.is_open(pages)
             || !can_protect
-            || (!has_open_config && (wanted != config || seen.is_mirrored()))
+            || (!has_open_config && (wanted != config || seen.is_mirrored() || opened_by.is_some()))
             || config[1][0] & PROT != 0
         {
             return Next::Rejected(Reason::ReadOnly);

@@ -9,6 +9,8 @@ use inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 
 /// Most bytes of one read: a reader's answer has at most 256, its status included.
 const READ: usize = 250;
+/// The status of a file that nobody reads without a key.
+const CLOSED: Status = Status(0x6982);
 
 impl Machine<'_> {
     /// Only the read: everything else is proved, or was proved when the chip was encoded.
@@ -26,12 +28,18 @@ impl Machine<'_> {
         let (Some(plan), Some(number)) = (self.means.plan, self.encoding.generation) else {
             return Next::Again;
         };
+        let is_finished = self.means.finished == Some(number) && !self.replace;
         let expected = self.read_commands().len();
         let mut file = Vec::with_capacity(plan.file.len());
         for index in from..from + expected {
             let Some((data, status)) = answers.get(index).and_then(answer) else {
                 return Self::gone(answers);
             };
+            if status == CLOSED && is_finished {
+                // Its counter is at its end, so that it shows its file to nobody; or somebody with
+                // its key changed its settings. New keys help in both cases.
+                return Next::Rejected(Reason::AlreadyEncoded);
+            }
             if status != Status::ISO_OK {
                 return Self::gone(answers);
             }
@@ -42,7 +50,6 @@ impl Machine<'_> {
         let Some((meta, key)) = keys else {
             return Next::Rejected(Reason::ForeignSlot);
         };
-        let is_finished = self.means.finished == Some(number) && !self.replace;
         let Some(proof) = plan.prove(&file, self.encoding.uid, &plan.keys(meta, key)) else {
             if is_finished {
                 return Next::Rejected(Reason::AlreadyEncoded);
