@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256, Sha384};
 use tapdesk_tests::fixtures::hex;
 use tapdesk_tests::{Answer, Answering as _, TestService};
 
-use super::{Phone, jpeg, phone, phone_with};
+use super::{Phone, jpeg, origin, phone, phone_with};
 
 impl Phone {
     /// Sends the form of the note as its browser does, with the token of the page.
@@ -172,6 +172,59 @@ async fn a_form_whose_photo_is_too_large_keeps_its_note() {
     // The same note with a smaller photo is stored.
     let note = [("note", "torn")];
     assert_eq!(staff.note(&path, &note, &jpeg()).await.status, 303);
+}
+
+/// Bodies that no browser sends, with the token of the page.
+#[tokio::test]
+async fn a_malformed_form_with_a_photo_changes_nothing() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let part = |named: &str, content: &str| {
+        format!("--x\r\nContent-Disposition: form-data; {named}\r\n\r\n{content}\r\n")
+    };
+    let fields = [("token", &*token), ("action", "note"), ("note", "torn")];
+    let fields = fields.map(|(name, value)| part(&format!("name=\"{name}\""), value));
+    let fields = fields.concat();
+    let file = |named: &str| part(&format!("name=\"photo\"; filename={named}"), "x");
+    let form = "multipart/form-data; boundary=x";
+    let long = format!("multipart/form-data; boundary={}", "x".repeat(71));
+    let many = part("name=\"a\"", "").repeat(14);
+    let head = file(&format!("\"{}\"", "a".repeat(64 * 1024)));
+    for (content_type, body, status) in [
+        (form, fields.clone(), 400),
+        (form, format!("{fields}--x"), 400),
+        (form, format!("{fields}--y--"), 400),
+        (form, format!("{fields}{many}--x--"), 400),
+        (form, format!("{fields}{head}--x--"), 400),
+        (form, format!("{fields}--x\r\n\r\n\r\n--x--"), 400),
+        (form, format!("preamble\r\n{fields}--x--"), 400),
+        ("multipart/form-data", format!("{fields}--x--"), 415),
+        ("multipart/mixed; boundary=x", format!("{fields}--x--"), 415),
+        (&*long, format!("{fields}--x--"), 415),
+        // A field within the name of a file is none: what remains is no picture.
+        (form, format!("{fields}{}--x--", file("\"a; name=\"")), 422),
+    ] {
+        let request = staff.client.post(&path).body(body);
+        let request = request.header("content-type", content_type);
+        let request = request.header("origin", origin(&staff.client));
+        let sent = request.header("cookie", &staff.cookie).answer().await;
+        assert_eq!(sent.status, status, "{content_type}: {}", sent.body);
+    }
+    assert_eq!(shown(&service, &path).await, Value::Null);
+    // The last of two fields with one name counts, and the end of the body may be missing.
+    let again = part("name=\"note\"", "glued");
+    let request = staff
+        .client
+        .post(&path)
+        .body(format!("{fields}{again}--x--"));
+    let request = request.header("content-type", form);
+    let request = request.header("origin", origin(&staff.client));
+    let sent = request.header("cookie", &staff.cookie).answer().await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    assert_eq!(shown(&service, &path).await["note"], "glued");
 }
 
 /// Each refusal of a row has its reason, and the note again.

@@ -27,7 +27,7 @@ const VERDICTS: [(&str, &str); 9] = [
 /// Who fills the sheet: a reader at the desk, and two phones.
 const READERS: [&str; 3] = ["Desk reader", "Phone of Anna", "Phone of Jan"];
 
-/// The sheet's PDF.
+/// The PDF of the sheet, as the service sends it.
 async fn pdf(service: &TestService, sheet: &str) -> Vec<u8> {
     let request = service.admin_request(Method::GET, &format!("{sheet}/report.pdf"));
     let answer = request.send().await.unwrap();
