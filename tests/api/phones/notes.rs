@@ -174,6 +174,32 @@ async fn a_form_whose_photo_is_too_large_keeps_its_note() {
     assert_eq!(staff.note(&path, &note, &jpeg()).await.status, 303);
 }
 
+/// The tag leaves the groups of the phone while a person writes, so the page of the tap is gone.
+#[tokio::test]
+async fn a_note_about_a_tap_that_is_gone_is_shown_to_be_copied() {
+    let service = TestService::start().await;
+    let group = json!({"kind": "folder", "name": "Wine"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let tag = service.redirecting_tag(json!({"group_id": group})).await;
+    let staff = phone_with(&service, &["tags"], json!({"group_ids": [group]})).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let left = json!({"group_id": null});
+    service.admin_patch(&tag.admin_path(), left).await;
+    let send = async |note: &str| {
+        let note = [("note", note)];
+        staff.note_with(&path, &token, &note, b"").await.body
+    };
+    let page = send("torn <b>").await;
+    assert!(page.contains("Copy your text."), "{page}");
+    assert!(page.contains("torn &#60;b&#62;</textarea>"), "{page}");
+    // Without a text there is nothing to copy.
+    let page = send("").await;
+    assert!(page.contains("Not in the groups of this phone"), "{page}");
+    assert!(!page.contains("textarea"), "{page}");
+    assert_eq!(shown(&service, &path).await, Value::Null);
+}
+
 /// Bodies that no browser sends, with the token of the page.
 #[tokio::test]
 async fn a_malformed_form_with_a_photo_changes_nothing() {

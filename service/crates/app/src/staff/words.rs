@@ -85,6 +85,8 @@ pub(super) struct StaffWords {
     pub(super) photo_unreadable: String,
     photo_late: String,
     pub(super) too_old: String,
+    pub(super) unsaved_title: String,
+    pub(super) unsaved: String,
     pub(super) no_form: String,
     pub(super) lacks_scope: String,
     pub(super) outside_title: String,

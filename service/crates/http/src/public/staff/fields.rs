@@ -44,6 +44,14 @@ pub(super) enum Unread {
 }
 
 impl Fields {
+    /// The text that a person typed: a note, or the value of a variable.
+    pub(super) fn typed(&self) -> Option<&str> {
+        let texts = ["note", "value"]
+            .into_iter()
+            .filter_map(|name| self.texts.get(name));
+        texts.map(String::as_str).find(|text| !text.is_empty())
+    }
+
     /// Reads the fields of a form, with or without a photo.
     pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, Unread> {
         let Some(boundary) = multipart::boundary(headers) else {

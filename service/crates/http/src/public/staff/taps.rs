@@ -145,7 +145,7 @@ pub(crate) async fn act(
     request: Request,
 ) -> Response {
     let (sent, body) = Sent::of(id, origin, request);
-    // Boxed, because the futures of the body and of the change are large.
+    // Boxed, as its part below is, because the futures of the body and of the change are large.
     let acted = Box::pin(acted(&service, &sent, body));
     acted.await.unwrap_or_else(refused_tap)
 }
@@ -301,22 +301,44 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
     if !is_of_this_host(headers, &sent.host) {
         return foreign_form(service, headers);
     }
-    let Fields { texts, photo } = match Fields::read(headers, body).await {
+    let fields = match Fields::read(headers, body).await {
         Ok(fields) => fields,
         Err(Unread::NoForm) => return Ok(no_form()),
         Err(Unread::Body(error)) => return Ok(refused(Operation::Update, unreadable(error))),
     };
-    let tap = match sent.tap(service, &phone, id).await? {
+    let typed = fields.typed().map(str::to_owned);
+    let answered = Box::pin(answered(service, sent, (&phone, id), fields));
+    let other = match answered.await {
+        Ok(Ok(page)) => return Ok(page),
+        Ok(Err(other)) => other,
+        Err(error) => refused_tap(error),
+    };
+    let Some(typed) = typed else {
+        return Ok(other);
+    };
+    let nonce = pages::nonce(&*service.entropy);
+    let html = staff::unsaved(sent.language(), &typed, &nonce)?;
+    Ok(pages::staff(other.status(), html, &nonce))
+}
+
+/// Makes the change of a form, and returns the page of its tap; or the answer without this page.
+async fn answered(
+    service: &Service,
+    sent: &Sent,
+    (phone, id): (&Phone, InteractionId),
+    Fields { texts, photo }: Fields,
+) -> Result<Result<Response, Response>, TapError> {
+    let tap = match sent.tap(service, phone, id).await? {
         Ok(tap) => tap,
-        Err(other) => return Ok(other),
+        Err(other) => return Ok(Err(other)),
     };
     let language = sent.language();
     let token = texts.get("token").map_or("", String::as_str);
-    let is_own = staff::is_form_of(service, &phone, &tap, token).await?;
+    let is_own = staff::is_form_of(service, phone, &tap, token).await?;
     let has_photo = matches!(photo, Some(Ok(_)));
     let said = match photo.transpose() {
         _ if !is_own => Err((StatusCode::FORBIDDEN, language.too_old().to_owned())),
-        Ok(photo) => change(service, sent, (&phone, &tap), (&texts, photo)).await?,
+        Ok(photo) => change(service, sent, (phone, &tap), (&texts, photo)).await?,
         Err(Cut::Large) => {
             let why = language.photo(&PictureError::TooMuchMemory);
             Err((StatusCode::PAYLOAD_TOO_LARGE, why.to_owned()))
@@ -334,7 +356,7 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
             if let Some(cookie) = sheet.and_then(|sheet| cookie::header_of_sheet(sheet, is_https)) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
-            Ok(response)
+            Ok(Ok(response))
         }
         Err((status, mut why)) => {
             if has_photo {
@@ -346,12 +368,12 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
                 typed: Some(&texts),
                 sheet,
             };
-            let page = sent.page(service, (&phone, &tap), (status, shown)).await?;
-            Ok(if is_own {
+            let page = sent.page(service, (phone, &tap), (status, shown)).await?;
+            Ok(Ok(if is_own {
                 page
             } else {
                 refused(Operation::Update, page)
-            })
+            }))
         }
     }
 }
