@@ -294,6 +294,13 @@ async fn a_row_that_is_refused_keeps_its_note() {
     assert!(sent.body.contains("torn</textarea>"), "{}", sent.body);
     let again = format!("name=\"sheet\" value=\"{sheet}\"");
     assert!(sent.body.contains(&again), "{}", sent.body);
+    // A phone without the right to add rows does not see the sheet by such a form.
+    let other = phone(&service, &["tags"]).await;
+    let of_other = other.staff_tap(&tag.path()).await;
+    let row = [("action", "bad"), ("sheet", &*sheet), ("note", "torn")];
+    let refused = other.send(&of_other, &row).await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    assert!(!refused.body.contains("Delivery"), "{}", refused.body);
     service.admin_patch(&at, json!({"closed": false})).await;
     assert_eq!(send(&token, b"").await.status, 303);
     let stored = service.admin_get(&at).await;

@@ -101,7 +101,7 @@ pub async fn page(
     let words = language.words();
     let mut contents = Contents::read(service, phone, tap, (shown.sheet, language)).await?;
     if let Some(typed) = shown.typed {
-        contents.keep(service, typed, words).await?;
+        contents.keep(service, phone, typed, words).await?;
     }
     let now = service.storage.now().await?;
     let title = tap.tag.as_ref().map(|tag| tag.tag_name.clone());

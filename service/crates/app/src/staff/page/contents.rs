@@ -145,6 +145,7 @@ impl Contents {
     pub(super) async fn keep(
         &mut self,
         service: &Service,
+        phone: &Phone,
         typed: &BTreeMap<String, String>,
         words: &'static StaffWords,
     ) -> Result<(), StorageError> {
@@ -154,7 +155,9 @@ impl Contents {
             // The buttons of a row are behind its photo, so a row that was cut there has no action.
             "good" | "bad" | "" => {
                 self.note = field("note");
-                self.keep_sheet(service, &field("sheet"), words).await?;
+                if phone.rights().allow(Scope::Encode) {
+                    self.keep_sheet(service, &field("sheet"), words).await?;
+                }
             }
             "note" => {
                 if let Some(form) = &mut self.tap_note {
