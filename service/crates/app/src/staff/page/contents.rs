@@ -150,8 +150,8 @@ impl Contents {
         words: &'static StaffWords,
     ) -> Result<(), StorageError> {
         let field = |name: &str| typed.get(name).cloned().unwrap_or_default();
-        self.open = field("action");
-        match &*self.open {
+        let action = field("action");
+        match &*action {
             // The buttons of a row are behind its photo, so a row that was cut there has no action.
             "good" | "bad" | "" => {
                 self.note = field("note");
@@ -183,6 +183,7 @@ impl Contents {
             }
             _ => {}
         }
+        self.open = action;
         Ok(())
     }
 
