@@ -146,7 +146,7 @@ mod tests {
     fn body(pieces: &[usize], has_end: bool) -> Body {
         let pieces: Vec<_> = pieces
             .iter()
-            .map(|length| Bytes::from(vec![7; *length]))
+            .map(|length| Bytes::from(vec![7_u8; *length]))
             .collect();
         let pieces = stream::iter(pieces.into_iter().map(Ok::<_, Infallible>));
         if has_end {
@@ -170,7 +170,7 @@ mod tests {
         let both = read_start(body(&[11], false), 10, soon).await;
         assert_eq!(both.cut, Some(BodyError::TooLarge));
         // Nobody waits for the end of an endless body.
-        let endless = stream::repeat_with(|| Ok::<_, Infallible>(Bytes::from(vec![7; 1 << 20])));
+        let endless = stream::repeat_with(|| Ok::<_, Infallible>(Bytes::from(vec![7_u8; 1 << 20])));
         let endless = read_start(Body::from_stream(endless), 10, Duration::MAX).await;
         assert_eq!(
             (endless.bytes.len(), endless.cut),
