@@ -12,7 +12,7 @@ use tapdesk_tests::fixtures::{TEMPLATE_HOST, on_templates};
 use tapdesk_tests::{Answer, Answering as _, Client, TapResult, TestService};
 
 /// A paired phone: a browser with its cookie.
-struct Phone {
+pub(super) struct Phone {
     id: i64,
     cookie: String,
     client: Client,
@@ -51,8 +51,23 @@ async fn create(service: &TestService, scopes: &[&str], more: Value) -> Value {
     service.admin_create("/phones", phone).await
 }
 
+/// A JPEG of 3 x 2 pixels whose camera wrote where it was.
+fn jpeg() -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let picture = image::RgbImage::from_pixel(3, 2, image::Rgb([200, 40, 40]));
+    let written = picture.write_to(&mut bytes, image::ImageFormat::Jpeg);
+    written.expect("a picture can be written");
+    let bytes = bytes.into_inner();
+    let exif = b"Exif\0\0GPSLatitude";
+    let length = u16::try_from(exif.len() + 2).expect("it is short");
+    let (start, rest) = bytes.split_at(2);
+    let length = length.to_be_bytes();
+    let parts: [&[u8]; 5] = [start, &[0xFF, 0xE1], &length, exif, rest];
+    parts.concat()
+}
+
 /// A new phone with these scopes, already paired.
-async fn phone(service: &TestService, scopes: &[&str]) -> Phone {
+pub(super) async fn phone(service: &TestService, scopes: &[&str]) -> Phone {
     phone_with(service, scopes, Value::Null).await
 }
 
@@ -75,7 +90,7 @@ impl Phone {
     }
 
     /// Taps, and returns the path of the staff page.
-    async fn staff_tap(&self, url: &str) -> String {
+    pub(super) async fn staff_tap(&self, url: &str) -> String {
         let tap = self.tap(url).await;
         assert_eq!(tap.status, 303, "{:?}", tap.answer);
         let location = tap.location.expect("a page");
@@ -89,7 +104,7 @@ impl Phone {
     }
 
     /// The token of the forms on a page.
-    async fn token(&self, path: &str) -> String {
+    pub(super) async fn token(&self, path: &str) -> String {
         let page = self.open(path).await;
         assert_eq!(page.status, 200, "{}", page.body);
         let (_, rest) = page
@@ -104,6 +119,47 @@ impl Phone {
         let request = self.client.post_form(path, fields);
         let request = request.header("origin", origin(&self.client));
         request.header("cookie", &self.cookie)
+    }
+
+    /// Sends a form with a file, as a browser does.
+    pub(super) async fn form_with_photo(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        photo: &[u8],
+    ) -> Answer {
+        self.form_in_order(path, fields, photo, &[]).await
+    }
+
+    /// The same with fields before and behind the file, which browsers send in the order of the page.
+    async fn form_in_order(
+        &self,
+        path: &str,
+        before: &[(&str, &str)],
+        photo: &[u8],
+        behind: &[(&str, &str)],
+    ) -> Answer {
+        let texts = |fields: &[(&str, &str)]| {
+            let texts = fields.iter().map(|(name, value)| {
+                format!(
+                    "--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+                )
+            });
+            texts.collect::<String>().into_bytes()
+        };
+        let mut body = texts(before);
+        body.extend(
+            b"--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n",
+        );
+        body.extend(b"Content-Type: image/jpeg\r\n\r\n");
+        body.extend(photo);
+        body.extend(b"\r\n");
+        body.extend(texts(behind));
+        body.extend(b"--edge--\r\n");
+        let request = self.client.post(path).body(body);
+        let request = request.header("content-type", "multipart/form-data; boundary=edge");
+        let request = request.header("origin", origin(&self.client));
+        request.header("cookie", &self.cookie).answer().await
     }
 
     /// Sends a form of the page at `path` with its token.

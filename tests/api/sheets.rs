@@ -235,9 +235,9 @@ async fn an_export_is_a_csv_file_that_runs_nothing_in_a_spreadsheet() {
     );
     assert_eq!(
         answer.body,
-        "position,at,uid,tag_id,counter,verdict,reason,reader,by\r\n\
-         1,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,fine,,Program\r\n\
-         2,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,'=1+1,,Program\r\n\
-         3,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,\"says \"\"no\"\", twice\nor more\",,Program\r\n"
+        "position,at,uid,tag_id,counter,verdict,reason,reader,by,has_photo\r\n\
+         1,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,fine,,Program,false\r\n\
+         2,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,'=1+1,,Program,false\r\n\
+         3,2026-01-01T12:00:00Z,04DE5F1EACC040,,,ok,\"says \"\"no\"\", twice\nor more\",,Program,false\r\n"
     );
 }

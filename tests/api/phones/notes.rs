@@ -8,22 +8,7 @@ use sha2::{Digest as _, Sha256, Sha384};
 use tapdesk_tests::fixtures::hex;
 use tapdesk_tests::{Answer, Answering as _, TestService};
 
-use super::{Phone, origin, phone, phone_with};
-
-/// A JPEG of 3 x 2 pixels whose camera wrote where it was.
-fn jpeg() -> Vec<u8> {
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    let picture = image::RgbImage::from_pixel(3, 2, image::Rgb([200, 40, 40]));
-    let written = picture.write_to(&mut bytes, image::ImageFormat::Jpeg);
-    written.expect("a picture can be written");
-    let bytes = bytes.into_inner();
-    let exif = b"Exif\0\0GPSLatitude";
-    let length = u16::try_from(exif.len() + 2).expect("it is short");
-    let (start, rest) = bytes.split_at(2);
-    let length = length.to_be_bytes();
-    let parts: [&[u8]; 5] = [start, &[0xFF, 0xE1], &length, exif, rest];
-    parts.concat()
-}
+use super::{Phone, jpeg, origin, phone, phone_with};
 
 impl Phone {
     /// Sends the form of the note as its browser does, with the token of the page.
@@ -42,27 +27,6 @@ impl Phone {
         let mut all = vec![("token", token), ("action", "note")];
         all.extend(fields);
         self.form_with_photo(path, &all, photo).await
-    }
-
-    /// Sends a form with a file, as a browser does.
-    async fn form_with_photo(&self, path: &str, fields: &[(&str, &str)], photo: &[u8]) -> Answer {
-        let mut body = Vec::new();
-        for (name, value) in fields {
-            let part = format!(
-                "--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-            );
-            body.extend(part.into_bytes());
-        }
-        body.extend(
-            b"--edge\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n",
-        );
-        body.extend(b"Content-Type: image/jpeg\r\n\r\n");
-        body.extend(photo);
-        body.extend(b"\r\n--edge--\r\n");
-        let request = self.client.post(path).body(body);
-        let request = request.header("content-type", "multipart/form-data; boundary=edge");
-        let request = request.header("origin", origin(&self.client));
-        request.header("cookie", &self.cookie).answer().await
     }
 
     /// The status and the bytes of a photo.
@@ -173,11 +137,174 @@ async fn a_note_that_is_refused_says_why_and_keeps_its_text() {
     let texts = staff.note(&path, &[("note", &texts)], &jpeg()).await;
     assert_eq!(texts.status, 413, "{}", texts.body);
     assert!(!texts.body.contains("xxx"), "{}", texts.body);
-    // Just over the limit, so that the client has sent all when the answer comes.
-    let large = vec![0; (16 * 1024 + 64) * 1024];
-    let large = staff.note(&path, &[("note", "torn")], &large).await;
-    assert_eq!(large.status, 413, "{}", large.body);
-    assert!(large.body.contains("too large"), "{}", large.body);
+}
+
+/// A phone's largest photo. The browser shows no answer before it has sent everything, and the button
+/// is behind the photo.
+#[tokio::test]
+async fn a_form_whose_photo_is_too_large_keeps_its_note() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
+    let sheet = sheet.await["id"].to_string();
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let large = vec![0; 40 * 1024 * 1024];
+    let note = [("token", &*token), ("action", "note"), ("note", "torn")];
+    let row = [("token", &*token), ("sheet", &*sheet), ("note", "torn")];
+    for (before, after, place) in [
+        (note, &[][..], "id=\"tap-note\""),
+        (row, &[("action", "bad")][..], "id=\"note\""),
+    ] {
+        let sent = staff.form_in_order(&path, &before, &large, after).await;
+        assert_eq!(sent.status, 413, "{}", sent.body);
+        let why = "This photo is too large. Take it with fewer pixels.";
+        assert!(sent.body.contains(why), "{}", sent.body);
+        let (_, field) = sent.body.split_once(place).expect("the form");
+        let (field, _) = field.split_once("</textarea>").expect("a note");
+        assert!(field.ends_with("torn"), "{}", sent.body);
+        assert_eq!(sent.body.matches("torn").count(), 1, "{}", sent.body);
+    }
+    assert_eq!(shown(&service, &path).await, Value::Null);
+    let stored = service.admin_get(&format!("/sheets/{sheet}")).await;
+    assert_eq!(stored["row_count"], 0);
+    // The same note with a smaller photo is stored.
+    let note = [("note", "torn")];
+    assert_eq!(staff.note(&path, &note, &jpeg()).await.status, 303);
+}
+
+/// The tag leaves the groups of the phone while a person writes, so the page of the tap is gone.
+#[tokio::test]
+async fn a_note_about_a_tap_that_is_gone_is_shown_to_be_copied() {
+    let service = TestService::start().await;
+    let group = json!({"kind": "folder", "name": "Wine"});
+    let group = service.admin_create("/groups", group).await["id"].clone();
+    let tag = service.redirecting_tag(json!({"group_id": group})).await;
+    let staff = phone_with(&service, &["tags"], json!({"group_ids": [group]})).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let left = json!({"group_id": null});
+    service.admin_patch(&tag.admin_path(), left).await;
+    let send = async |note: &str| {
+        let note = [("note", note)];
+        staff.note_with(&path, &token, &note, b"").await.body
+    };
+    let page = send("torn <b>").await;
+    assert!(page.contains("Copy your text."), "{page}");
+    assert!(page.contains("torn &#60;b&#62;</textarea>"), "{page}");
+    // Without a text there is nothing to copy.
+    let page = send("").await;
+    assert!(page.contains("Not in the groups of this phone"), "{page}");
+    assert!(!page.contains("textarea"), "{page}");
+    assert_eq!(shown(&service, &path).await, Value::Null);
+}
+
+/// Bodies that no browser sends, with the token of the page.
+#[tokio::test]
+async fn a_malformed_form_with_a_photo_changes_nothing() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let part = |named: &str, content: &str| {
+        format!("--x\r\nContent-Disposition: form-data; {named}\r\n\r\n{content}\r\n")
+    };
+    let fields = [("token", &*token), ("action", "note"), ("note", "torn")];
+    let fields = fields.map(|(name, value)| part(&format!("name=\"{name}\""), value));
+    let fields = fields.concat();
+    let file = |named: &str| part(&format!("name=\"photo\"; filename={named}"), "x");
+    let form = "multipart/form-data; boundary=x";
+    let long = format!("multipart/form-data; boundary={}", "x".repeat(71));
+    let many = part("name=\"a\"", "").repeat(14);
+    let head = file(&format!("\"{}\"", "a".repeat(64 * 1024)));
+    for (content_type, body, status) in [
+        (form, fields.clone(), 400),
+        (form, format!("{fields}--x"), 400),
+        (form, format!("{fields}--y--"), 400),
+        (form, format!("{fields}{many}--x--"), 400),
+        (form, format!("{fields}{head}--x--"), 400),
+        (form, format!("{fields}--x\r\n\r\n\r\n--x--"), 400),
+        (form, format!("preamble\r\n{fields}--x--"), 400),
+        ("multipart/form-data", format!("{fields}--x--"), 415),
+        ("multipart/mixed; boundary=x", format!("{fields}--x--"), 415),
+        (&*long, format!("{fields}--x--"), 415),
+        // A field within the name of a file is none: what remains is no picture.
+        (form, format!("{fields}{}--x--", file("\"a; name=\"")), 422),
+    ] {
+        let request = staff.client.post(&path).body(body);
+        let request = request.header("content-type", content_type);
+        let request = request.header("origin", origin(&staff.client));
+        let sent = request.header("cookie", &staff.cookie).answer().await;
+        assert_eq!(sent.status, status, "{content_type}: {}", sent.body);
+    }
+    assert_eq!(shown(&service, &path).await, Value::Null);
+    // The last of two fields with one name counts, and the end of the body may be missing.
+    let again = part("name=\"note\"", "glued");
+    let request = staff
+        .client
+        .post(&path)
+        .body(format!("{fields}{again}--x--"));
+    let request = request.header("content-type", form);
+    let request = request.header("origin", origin(&staff.client));
+    let sent = request.header("cookie", &staff.cookie).answer().await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    assert_eq!(shown(&service, &path).await["note"], "glued");
+}
+
+/// Each refusal of a row has its reason, and the note again.
+#[tokio::test]
+async fn a_row_that_is_refused_keeps_its_note() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
+    let sheet = sheet.await["id"].to_string();
+    let staff = phone(&service, &["encode"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let token = staff.token(&path).await;
+    let send = async |token: &str, photo: &[u8]| {
+        let before = [("token", token), ("sheet", &*sheet), ("note", "torn")];
+        let bad = [("action", "bad")];
+        staff.form_in_order(&path, &before, photo, &bad).await
+    };
+    let damaged = jpeg();
+    let damaged = &damaged[..damaged.len() / 4];
+    let gif = b"GIF89a\x01\0\x01\0";
+    for (token, photo, status, why) in [
+        (&*token, &b"no picture"[..], 422, "no JPEG, PNG or WebP"),
+        (&*token, &gif[..], 422, "no JPEG, PNG or WebP"),
+        (&*token, damaged, 422, "cannot be read"),
+        ("1.x", &b""[..], 403, "too old"),
+    ] {
+        let sent = send(token, photo).await;
+        assert_eq!(sent.status, status, "{why}: {}", sent.body);
+        assert!(sent.body.contains(why), "{why}: {}", sent.body);
+        assert!(
+            sent.body.contains("torn</textarea>"),
+            "{why}: {}",
+            sent.body
+        );
+    }
+    // The sheet is closed meanwhile, and no other is open: the form stays, and can be sent again.
+    let at = format!("/sheets/{sheet}");
+    service.admin_patch(&at, json!({"closed": true})).await;
+    let sent = send(&token, b"").await;
+    assert_eq!(sent.status, 409, "{}", sent.body);
+    assert!(sent.body.contains("torn</textarea>"), "{}", sent.body);
+    let again = format!("name=\"sheet\" value=\"{sheet}\"");
+    assert!(sent.body.contains(&again), "{}", sent.body);
+    // A phone without the right to add rows does not see the sheet by such a form.
+    let other = phone(&service, &["tags"]).await;
+    let of_other = other.staff_tap(&tag.path()).await;
+    let row = [("action", "bad"), ("sheet", &*sheet), ("note", "torn")];
+    let refused = other.send(&of_other, &row).await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    assert!(!refused.body.contains("Delivery"), "{}", refused.body);
+    service.admin_patch(&at, json!({"closed": false})).await;
+    assert_eq!(send(&token, b"").await.status, 303);
+    let stored = service.admin_get(&at).await;
+    assert_eq!(stored["rows"][0]["reason"], "torn");
 }
 
 #[tokio::test]

@@ -1,12 +1,14 @@
 //! The end of a sheet: its signature, and its PDF as poppler reads it.
 
 use std::fs;
+use std::io::Cursor;
 use std::process::Command;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answering as _, Client, TestService};
 
+use super::super::phones::phone;
 use super::{by, row, sheet};
 
 /// Verdicts with their titles in the PDF: good rows, and eight kinds of trouble.
@@ -25,25 +27,34 @@ const VERDICTS: [(&str, &str); 9] = [
 /// Who fills the sheet: a reader at the desk, and two phones.
 const READERS: [&str; 3] = ["Desk reader", "Phone of Anna", "Phone of Jan"];
 
-/// The lines of the sheet's PDF, with one blank between two words.
-async fn lines(service: &TestService, sheet: &str) -> Vec<String> {
+/// The PDF of the sheet, as the service sends it.
+async fn pdf(service: &TestService, sheet: &str) -> Vec<u8> {
     let request = service.admin_request(Method::GET, &format!("{sheet}/report.pdf"));
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["content-type"], "application/pdf");
+    answer.bytes().await.unwrap().to_vec()
+}
+
+/// The lines that a program of poppler prints about a PDF, with one blank between two words.
+fn read_by(program: &str, options: &[&str], pdf: &[u8]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sheet.pdf");
-    fs::write(&file, answer.bytes().await.unwrap()).unwrap();
-    let output = Command::new("pdftotext")
-        .arg("-layout")
-        .arg(&file)
-        .arg("-")
-        .output();
-    let output = output.expect("pdftotext is installed");
+    fs::write(&file, pdf).unwrap();
+    let mut command = Command::new(program);
+    let (before, behind) = options.split_at(1);
+    let output = command.args(before).arg(&file).args(behind).output();
+    let output = output.expect("poppler is installed");
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     text.lines().map(words).collect()
+}
+
+/// The lines of the sheet's PDF.
+async fn lines(service: &TestService, sheet: &str) -> Vec<String> {
+    let pdf = pdf(service, sheet).await;
+    read_by("pdftotext", &["-layout", "-"], &pdf)
 }
 
 /// A row as a line of the PDF.
@@ -58,13 +69,16 @@ fn line(row: &Value) -> String {
     let cells = [
         text("position"),
         text("at"),
-        titled.unwrap().1.to_owned(),
+        titled.map_or("Bad", |titled| titled.1).to_owned(),
         text("uid"),
         text("tag_id"),
         text("counter"),
         text("reason"),
-        "Program".to_owned(),
+        row["by"]["name"].as_str().unwrap_or("Program").to_owned(),
         text("reader"),
+        row["photo"]
+            .as_object()
+            .map_or_else(String::new, |_| "Yes".to_owned()),
     ];
     let cells = cells.into_iter().filter(|cell| !cell.is_empty());
     cells.collect::<Vec<_>>().join(" ")
@@ -104,6 +118,88 @@ async fn the_pdf_of_a_sheet_has_the_rows_of_the_api() {
     // Each page repeats the headings.
     let heads = found.iter().filter(|line| line.starts_with("No. Time"));
     assert!(heads.count() > 1);
+}
+
+/// A photo of this width and height. Each number has another colour.
+fn photo(number: u8, width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let colour = image::Rgb([number, 100, 200 - number]);
+    let photo = image::RgbImage::from_pixel(width, height, colour);
+    photo
+        .write_to(&mut bytes, image::ImageFormat::Jpeg)
+        .unwrap();
+    bytes.into_inner()
+}
+
+#[tokio::test]
+async fn the_photos_of_rows_are_below_the_table_of_the_pdf() {
+    let service = TestService::start().await;
+    let sheet = sheet(&service).await;
+    let id = sheet.rsplit('/').next().unwrap();
+    let (tag, mut inlay) = service.bottle().await;
+    let staff = phone(&service, &["encode"]).await;
+    for number in 0..60_u8 {
+        let reason = format!("seen because of {number}");
+        if number % 3 == 0 {
+            let path = staff.staff_tap(&inlay.url(&tag)).await;
+            let token = staff.token(&path).await;
+            let fields = [
+                ("token", &*token),
+                ("sheet", id),
+                ("note", &*reason),
+                ("action", "bad"),
+            ];
+            let photo = photo(number, 1_200, 900);
+            let sent = staff.form_with_photo(&path, &fields, &photo).await;
+            assert_eq!(sent.status, 303, "{}", sent.body);
+        } else {
+            let row = json!({"verdict": "ok", "reason": reason, "reader": READERS[0]});
+            service.admin_create(&format!("{sheet}/rows"), row).await;
+        }
+        service.advance(1_000);
+    }
+    let whole = service.admin_get(&sheet).await;
+    let rows = whole["rows"].as_array().unwrap();
+    let pdf = pdf(&service, &sheet).await;
+    let found = read_by("pdftotext", &["-layout", "-"], &pdf);
+    let is_row = |line: &&String| line.contains("2026-01-01T12:0") && line.contains("because of");
+    let shown: Vec<_> = found.iter().filter(is_row).cloned().collect();
+    assert_eq!(shown, rows.iter().map(line).collect::<Vec<_>>());
+    let fact = "The photos of 20 rows are below the table.".to_owned();
+    assert!(found.contains(&fact), "{found:?}");
+    let text = found.join("\n");
+    let marked = rows.iter().filter(|row| row["photo"].is_object());
+    assert_eq!(marked.clone().count(), 20);
+    for row in marked {
+        let caption = format!("Row {} \u{b7} Bad", row["position"]);
+        assert_eq!(text.matches(&caption).count(), 1, "{caption}: {text}");
+        let taken = format!("{} \u{b7} Bench", row["at"].as_str().unwrap());
+        assert_eq!(text.matches(&taken).count(), 1, "{taken}: {text}");
+    }
+    // Each photo is there once, with no more pixels than its place shows.
+    let images = read_by("pdfimages", &["-list"], &pdf);
+    let images: Vec<Vec<&str>> = images
+        .iter()
+        .map(|line| line.split(' ').collect())
+        .collect();
+    let images: Vec<_> = images
+        .iter()
+        .filter(|cells| cells[0].parse::<u8>().is_ok())
+        .collect();
+    assert_eq!(images.len(), 20, "{images:?}");
+    let is_small = |cells: &&Vec<&str>| (cells[3], cells[4]) == ("600", "450");
+    assert!(images.iter().all(is_small), "{images:?}");
+    assert!(pdf.len() < 1024 * 1024, "{}", pdf.len());
+
+    let csv = service.admin_request(Method::GET, &format!("{sheet}/export"));
+    let csv = csv.answer().await.body;
+    let marks: Vec<_> = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.ends_with(",true"))
+        .collect();
+    let expected = rows.iter().map(|row| row["photo"].is_object());
+    assert_eq!(marks, expected.collect::<Vec<_>>());
 }
 
 #[tokio::test]

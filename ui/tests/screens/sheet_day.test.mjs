@@ -38,6 +38,9 @@ const titles = {
   bad: "Bad",
 };
 
+/** A picture of one pixel. */
+const DOT = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+
 /** Tags with an inlay each. */
 const bottles = async (api, count) => {
   const made = [];
@@ -64,20 +67,22 @@ async function phone(browser, { ui, api }, name) {
     page,
     close: () => context.close(),
     tap: ({ tag, inlay }, query = inlay.read()) => page.goto(`${ui.service}/t/${tag.slug}${query}`),
-    async press(button, note = "") {
+    async press(button, note = "", photo = null) {
       await page.getByLabel("Note").fill(note);
+      if (photo) await page.getByLabel("Photo").first().setInputFiles({ name: "photo.png", mimeType: "image/png", buffer: photo });
       await page.getByRole("button", { name: button, exact: true }).tap();
     },
   };
 }
 
-/** One inlay after the other: the third is forged, the fifth is bad, and every other one is good. */
+/** One inlay after the other: the third is forged, the fifth is bad and has a photo, and every other one is good. */
 async function walk(phone, share) {
   for (const [index, bottle] of share.entries()) {
     const read = bottle.inlay.read();
     const forged = index === 2 ? read.replace(/.$/, (last) => (last === "0" ? "1" : "0")) : read;
     await phone.tap(bottle, forged);
-    if (index === 2 || index === 4) await phone.press("Bad", index === 4 ? "Der Aufkleber löst sich an der Ecke." : "");
+    if (index === 2) await phone.press("Bad");
+    else if (index === 4) await phone.press("Bad", "Der Aufkleber löst sich an der Ecke.", DOT);
     else await phone.press("Good");
     await phone.page.getByText("Row saved").waitFor();
   }
@@ -95,7 +100,7 @@ async function read(api, id, share) {
 
 const POINTS = 72 / 25.4;
 const MARGIN = 12;
-const WIDTHS = [12, 42, 28, 36, 16, 18, 67, 26, 28];
+const WIDTHS = [12, 42, 28, 36, 16, 18, 55, 26, 28, 12];
 
 /** The cells of a PDF's table by their places, without blanks: a long text continues on the next line. */
 async function cells(pdf) {
@@ -120,8 +125,11 @@ function rowsOf(page) {
     text: plain(text),
   }));
   const head = words.findIndex(({ text, x }) => text === "No." && x < 1);
-  // The page's number is the last line.
-  const last = Math.max(...words.map(({ y }) => y));
+  // A page of photos has no table.
+  if (head < 0) return [];
+  // The page's number is the last line, and photos begin below the table.
+  const photos = words.find(({ text, x }) => text === "Photos" && x < 1);
+  const last = Math.min(photos?.y ?? Infinity, Math.max(...words.map(({ y }) => y)));
   const rows = [];
   for (const { x, end, y, text } of words.slice(head + 1)) {
     if (y >= last - 1 || Math.abs(y - words[head].y) < 1) continue;
@@ -151,6 +159,7 @@ const expectedCells = (row) =>
     row.reason,
     row.by.name ?? "Program",
     row.reader ?? "",
+    row.photo ? "Yes" : "",
   ].map((cell) => letters(String(cell)));
 
 group("A delivery", {
@@ -206,6 +215,23 @@ group("A delivery", {
         found.map((row) => row.map((cell) => letters(cell.join("")))),
         sheet.rows.map(expectedCells),
       );
+      assert.equal(sheet.rows.filter(({ photo }) => photo).length, 2);
+    },
+    "keeps the note of a form whose photo is too large": async (page, world) => {
+      const { api } = world;
+      await api.post("/sheets", { name: "Delivery of one inlay" });
+      const [bottle] = await bottles(api, 1);
+      const anna = await phone(page.context().browser(), world, "Anna");
+      try {
+        await anna.tap(bottle);
+        await anna.press("Bad", "Die Ecke fehlt.", Buffer.alloc(24 * 1024 * 1024));
+        await anna.page.getByRole("alert").filter({ hasText: "This photo is too large." }).waitFor();
+        assert.equal(await anna.page.getByLabel("Note").inputValue(), "Die Ecke fehlt.");
+        await anna.press("Bad", "Die Ecke fehlt.", DOT);
+        await anna.page.getByText("Row saved").waitFor();
+      } finally {
+        await anna.close();
+      }
     },
   },
 });

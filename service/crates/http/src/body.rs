@@ -47,6 +47,50 @@ pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes
     timed.unwrap_or(Err(BodyError::TimedOut))
 }
 
+/// The start of a body, and why it is not the whole.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// The bytes that were kept.
+    pub(super) bytes: Vec<u8>,
+    /// The reason for the cut; `None` if the body is whole.
+    pub(super) cut: Option<BodyError>,
+}
+
+/// Most bytes of a body that are received and dropped after its start. The largest photos of phones
+/// have about 80 MB.
+const DROPPED_MAX: usize = 128 * 1024 * 1024;
+
+/// Like [`read`], but keeps the first `max` bytes of a larger body, and the part of a late one that
+/// arrived. The rest of a larger body is received, too: a browser shows no answer before it has sent
+/// everything.
+pub(super) async fn read_start(mut body: Body, max: usize, time: Duration) -> Start {
+    let (mut bytes, mut cut) = (Vec::new(), None);
+    let all = async {
+        let mut dropped = 0;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else {
+                cut = cut.or(Some(BodyError::Incomplete));
+                return;
+            };
+            let data = frame.into_data().unwrap_or_default();
+            let kept = data.len().min(max - bytes.len());
+            bytes.extend_from_slice(&data[..kept]);
+            if kept < data.len() {
+                cut = Some(BodyError::TooLarge);
+                dropped += data.len() - kept;
+            }
+            if dropped > DROPPED_MAX {
+                return;
+            }
+        }
+    };
+    let timed = tokio::time::timeout(time, all).await;
+    if timed.is_err() {
+        cut = cut.or(Some(BodyError::TimedOut));
+    }
+    Start { bytes, cut }
+}
+
 /// Like [`read`], for a large body. It is compressed while it arrives, on another thread.
 pub(super) async fn packed(body: Body, max: usize, time: Duration) -> Result<Packed, BodyError> {
     let all = async {
@@ -91,9 +135,48 @@ pub(super) fn is_of_type(headers: &HeaderMap, types: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use axum::http::HeaderValue;
+    use futures_util::{StreamExt as _, stream};
 
     use super::*;
+
+    /// A body of these pieces. One without an end waits for more after them.
+    fn body(pieces: &[usize], has_end: bool) -> Body {
+        let pieces: Vec<_> = pieces
+            .iter()
+            .map(|length| Bytes::from(vec![7_u8; *length]))
+            .collect();
+        let pieces = stream::iter(pieces.into_iter().map(Ok::<_, Infallible>));
+        if has_end {
+            return Body::from_stream(pieces);
+        }
+        Body::from_stream(pieces.chain(stream::pending()))
+    }
+
+    #[tokio::test]
+    async fn the_start_of_a_body_that_is_too_large_or_late_is_kept() {
+        let whole = read_start(body(&[3, 7], true), 10, Duration::MAX).await;
+        assert_eq!((whole.bytes.len(), whole.cut), (10, None));
+        let large = read_start(body(&[3, 8, 5], true), 10, Duration::MAX).await;
+        assert_eq!(
+            (large.bytes.len(), large.cut),
+            (10, Some(BodyError::TooLarge))
+        );
+        let soon = Duration::from_millis(20);
+        let late = read_start(body(&[3], false), 10, soon).await;
+        assert_eq!((late.bytes.len(), late.cut), (3, Some(BodyError::TimedOut)));
+        let both = read_start(body(&[11], false), 10, soon).await;
+        assert_eq!(both.cut, Some(BodyError::TooLarge));
+        // Nobody waits for the end of an endless body.
+        let endless = stream::repeat_with(|| Ok::<_, Infallible>(Bytes::from(vec![7_u8; 1 << 20])));
+        let endless = read_start(Body::from_stream(endless), 10, Duration::MAX).await;
+        assert_eq!(
+            (endless.bytes.len(), endless.cut),
+            (10, Some(BodyError::TooLarge))
+        );
+    }
 
     #[test]
     fn a_type_is_known_without_its_parameters_and_in_either_case() {

@@ -12,7 +12,7 @@
 //! | `drawing` | one label, ready for every format |
 //! | `printer` | the file with all labels, piece by piece |
 //! | `pdf`, `svg`, `raster`, `zpl` | the formats |
-//! | `report` | a PDF with a table, such as the result of a test sheet |
+//! | `report` | a PDF with a table and pictures, such as the result of a test sheet |
 //! | `volumes`, `archive` | how labels are split into PDFs, and the ZIP of files |
 //! | `png_file` | pixels as a PNG, also of other pictures than labels |
 
@@ -40,5 +40,5 @@ pub use lettering::Lettering;
 pub use png_file::png_of;
 pub use print_error::PrintError;
 pub use printer::{Printer, Survey};
-pub use report::{Column, Report};
+pub use report::{Column, Figure, Report};
 pub use sheet::{PageSize, Place, Sheet};

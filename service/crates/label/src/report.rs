@@ -1,7 +1,9 @@
-//! A report as PDF: a title, facts about the whole, and a table that continues over pages.
+//! A report as PDF: a title, facts about the whole, a table that continues over pages, and figures below
+//! it.
 //!
 //! Pages are set first and drawn afterwards, because each says how many there are.
 
+mod figure;
 mod page;
 
 use std::collections::BTreeSet;
@@ -9,9 +11,10 @@ use std::collections::BTreeSet;
 use crate::drawing::PlacedLine;
 use crate::lettering::{Lettering, Line};
 use crate::print_error::PrintError;
+pub use figure::Figure;
 use page::{MARGIN_MM, PAGE_MM, Page, draw};
 
-/// Size of the text. Nine columns fit on a page with it, and paper shows it well.
+/// Size of the text. Ten columns fit on a page with it, and paper shows it well.
 const TEXT_MM: f32 = 2.5;
 /// Distance of two lines.
 const LINE_MM: f32 = 3.6;
@@ -45,11 +48,19 @@ pub struct Report {
     pub columns: &'static [Column],
     /// The cells of each row, one for each column. Long texts continue on further lines.
     pub rows: Vec<Vec<String>>,
+    /// Heading of the figures, which is left out without figures.
+    pub figures_heading: &'static str,
+    /// The figures below the table, in rows.
+    pub figures: Vec<Figure>,
 }
 
 impl Report {
     /// The report as PDF.
-    pub fn pdf(&self, lettering: &mut Lettering) -> Result<Vec<u8>, PrintError> {
+    ///
+    /// # Errors
+    ///
+    /// [`PrintError::Failed`] if the file cannot be written.
+    pub fn pdf(self, lettering: &mut Lettering) -> Result<Vec<u8>, PrintError> {
         let note = self.without_font(lettering);
         let mut setter = Setter {
             lettering: &mut *lettering,
@@ -69,6 +80,7 @@ impl Report {
         for row in &self.rows {
             setter.row(row);
         }
+        setter.figures(self.figures_heading, self.figures);
         let pages = setter.numbered(&self.title);
         draw(&self.title, &pages, lettering)
     }
@@ -77,7 +89,9 @@ impl Report {
     /// hide no other text. Finds the fonts for all characters.
     fn without_font(&self, lettering: &mut Lettering) -> Option<String> {
         let cells = self.rows.iter().flatten();
-        let texts = [&self.title].into_iter().chain(&self.facts).chain(cells);
+        let captions = self.figures.iter().flat_map(|figure| &figure.caption);
+        let texts = [&self.title].into_iter().chain(&self.facts);
+        let texts = texts.chain(cells).chain(captions);
         let characters: BTreeSet<char> = texts.flat_map(|text| text.chars()).collect();
         let characters: String = characters.into_iter().collect();
         let missing = lettering.missing(&in_one_line(&characters));
@@ -158,10 +172,15 @@ impl Setter<'_> {
         self.rule();
     }
 
+    /// Begins a page of the table.
     fn next_page(&mut self) {
+        self.begin_page();
+        self.head();
+    }
+
+    fn begin_page(&mut self) {
         self.pages.push(Page::default());
         self.y = MARGIN_MM;
-        self.head();
     }
 
     fn place(&mut self, line: Line, x: f32, size_mm: f32) {
@@ -329,6 +348,8 @@ mod tests {
             facts: Vec::new(),
             columns: &[],
             rows: Vec::new(),
+            figures_heading: "Photos",
+            figures: Vec::new(),
         };
         let mut lettering = Lettering::default();
         assert_eq!(report("Lieferung № 5").without_font(&mut lettering), None);
@@ -351,6 +372,8 @@ mod tests {
             facts: vec!["Not signed off".to_owned()],
             columns: COLUMNS,
             rows: (0..rows).map(|row| vec![row.to_string()]).collect(),
+            figures_heading: "Photos",
+            figures: Vec::new(),
         };
         let pages = |rows: usize| {
             let pdf = report(rows).pdf(&mut Lettering::default()).unwrap();

@@ -103,7 +103,7 @@ pub async fn page(
     let words = language.words();
     let mut contents = Contents::read(service, phone, tap, (shown.sheet, language)).await?;
     if let Some(typed) = shown.typed {
-        contents.keep(typed);
+        contents.keep(service, phone, typed, words).await?;
     }
     let now = service.storage.now().await?;
     let title = tap.tag.as_ref().map(|tag| tag.tag_name.clone());
@@ -167,6 +167,8 @@ struct Message<'a> {
     button: Option<(&'a str, &'a str)>,
     /// The label and the address of each link.
     links: &'a [(String, String)],
+    /// A text to be copied, after its label.
+    typed: Option<(&'a str, &'a str)>,
 }
 
 /// A page of the pairing. Links are pairs of a host and an address.
@@ -234,6 +236,7 @@ pub fn pair_page(
             _ => None,
         },
         links: &links,
+        typed: None,
     };
     Ok(message.render()?)
 }
@@ -255,6 +258,23 @@ pub fn foreign_form(language: StaffLanguage, nonce: &str) -> Result<String, TapE
     plain(language, (&words.foreign_title, &words.foreign), nonce)
 }
 
+/// The answer to a form if the page of its tap cannot be shown: with the text that was typed, so that a
+/// person can copy it.
+pub fn unsaved(language: StaffLanguage, typed: &str, nonce: &str) -> Result<String, TapError> {
+    let words = language.words();
+    let message = Message {
+        shell: shell(language, &words.unsaved_title, nonce),
+        nonce,
+        style: STYLE,
+        tone: Tone::Caution,
+        text: &words.unsaved,
+        button: None,
+        links: &[],
+        typed: Some((&words.note_text, typed)),
+    };
+    Ok(message.render()?)
+}
+
 /// A page with only a title and a text.
 fn plain(
     language: StaffLanguage,
@@ -269,6 +289,7 @@ fn plain(
         text,
         button: None,
         links: &[],
+        typed: None,
     };
     Ok(message.render()?)
 }

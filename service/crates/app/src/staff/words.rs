@@ -87,7 +87,10 @@ pub(super) struct StaffWords {
     pub(super) photo_type: String,
     pub(super) photo_large: String,
     pub(super) photo_unreadable: String,
+    photo_late: String,
     pub(super) too_old: String,
+    pub(super) unsaved_title: String,
+    pub(super) unsaved: String,
     pub(super) no_form: String,
     pub(super) lacks_scope: String,
     pub(super) outside_title: String,
@@ -182,6 +185,11 @@ impl StaffLanguage {
             | PictureError::TooMuchBeside => &self.words.photo_large,
             PictureError::Unreadable(_) | PictureError::Ended => &self.words.photo_unreadable,
         }
+    }
+
+    /// The refusal of a photo that did not arrive in time.
+    pub fn late_photo(self) -> &'static str {
+        &self.words.photo_late
     }
 
     /// The refusal of a row, if the sheet takes none any more; `None` for other errors.

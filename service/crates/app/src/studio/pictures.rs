@@ -3,7 +3,7 @@
 use tokio::sync::Semaphore;
 
 use domain::experience::ImageType;
-use domain::experience::picture::{PictureError, fit_now};
+use domain::experience::picture::{PictureError, fit_now, thumbnail_now};
 
 /// Pictures are decoded one at a time, so that their memory does not add up.
 static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
@@ -13,14 +13,26 @@ static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
 pub async fn fit(
     bytes: impl AsRef<[u8]> + Send + 'static,
 ) -> Result<(ImageType, Vec<u8>), PictureError> {
+    in_turn(move || fit_now(bytes.as_ref())).await
+}
+
+/// A small JPEG of the stored picture in `bytes`, at most `side` pixels on a side. It waits for its turn
+/// as [`fit`] does.
+pub async fn thumbnail(bytes: Vec<u8>, side: u32) -> Result<Vec<u8>, PictureError> {
+    in_turn(move || thumbnail_now(&bytes, side)).await
+}
+
+async fn in_turn<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PictureError> + Send + 'static,
+) -> Result<T, PictureError> {
     let alone = ONE_AT_A_TIME.acquire().await;
     let alone = alone.map_err(|_| PictureError::Ended)?;
-    let fitted = tokio::task::spawn_blocking(move || {
+    let done = tokio::task::spawn_blocking(move || {
         // If the caller goes away the work continues, so the turn must last as long as the work.
         let _alone = alone;
-        fit_now(bytes.as_ref())
+        work()
     });
-    fitted.await.map_err(|_| PictureError::Ended)?
+    done.await.map_err(|_| PictureError::Ended)?
 }
 
 #[cfg(test)]

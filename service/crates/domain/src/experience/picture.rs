@@ -12,7 +12,7 @@ use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::imageops;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgba, RgbaImage};
 
 use crate::experience::ImageType;
 
@@ -94,6 +94,27 @@ pub fn fit_now(bytes: &[u8]) -> Result<(ImageType, Vec<u8>), PictureError> {
     write(&picture, from)
 }
 
+/// Makes a small JPEG of a stored picture for paper: at most `side` pixels on a side, on white. Works
+/// on this thread, which takes much time and memory.
+pub fn thumbnail_now(bytes: &[u8], side: u32) -> Result<Vec<u8>, PictureError> {
+    let (_, decoder) = open(bytes)?;
+    bound(&decoder)?;
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(refused)?;
+    if picture.width().max(picture.height()) > side {
+        picture = picture.thumbnail(side, side);
+    }
+    let picture = picture.into_rgba8();
+    // JPEG has no transparency, and the colour below it may be any.
+    let white = Rgba([u8::MAX; 4]);
+    let mut paper = RgbaImage::from_pixel(picture.width(), picture.height(), white);
+    imageops::overlay(&mut paper, &picture, 0, 0);
+    let mut jpeg = Vec::new();
+    let encoder = JpegEncoder::new_with_quality(&mut jpeg, QUALITY);
+    let paper = DynamicImage::from(paper).into_rgb8();
+    paper.write_with_encoder(encoder).map_err(refused)?;
+    Ok(jpeg)
+}
+
 /// A decoder that has read only the head.
 fn open(bytes: &[u8]) -> Result<(ImageType, impl ImageDecoder + '_), PictureError> {
     let media_type = ImageType::of(bytes).ok_or(PictureError::UnknownType)?;
@@ -167,7 +188,7 @@ fn refused(error: image::ImageError) -> PictureError {
 
 #[cfg(test)]
 mod tests {
-    use image::{Rgb, RgbImage, Rgba, RgbaImage};
+    use image::{Rgb, RgbImage};
 
     use super::*;
 
@@ -231,6 +252,29 @@ mod tests {
         assert_eq!(media_type, ImageType::Png);
         let picture = image::load_from_memory(&bytes).unwrap().to_rgba8();
         assert_eq!(picture.get_pixel(1, 1).0[3], 0);
+    }
+
+    #[test]
+    fn a_picture_for_paper_is_small_and_on_white() {
+        let clear = RgbaImage::from_pixel(900, 300, Rgba([0, 0, 0, 0]));
+        let jpeg = thumbnail_now(&png(clear), 600).unwrap();
+        assert_eq!(ImageType::of(&jpeg), Some(ImageType::Jpeg));
+        let picture = image::load_from_memory(&jpeg).unwrap().to_rgb8();
+        assert_eq!((picture.width(), picture.height()), (600, 200));
+        let paper = picture.get_pixel(300, 100).0;
+        assert!(paper.iter().all(|part| *part > 250), "{paper:?}");
+        let whole = png(RgbImage::new(30, 20));
+        let small = thumbnail_now(&whole, 600).unwrap();
+        let small = image::load_from_memory(&small).unwrap();
+        assert_eq!((small.width(), small.height()), (30, 20));
+        for damaged in [&b""[..], b"<svg/>", &whole[..whole.len() / 2]] {
+            assert!(thumbnail_now(damaged, 600).is_err());
+        }
+        let bomb = promising(ImageFormat::Png, 10_000, 9_000);
+        assert!(matches!(
+            thumbnail_now(&bomb, 600),
+            Err(PictureError::TooLarge { .. })
+        ));
     }
 
     #[test]

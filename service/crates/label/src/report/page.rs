@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use krilla::Document;
 use krilla::color::rgb;
 use krilla::geom::{PathBuilder, Rect, Size, Transform};
+use krilla::image::Image;
 use krilla::metadata::Metadata;
 use krilla::page::PageSettings;
 use krilla::paint::Fill;
+use krilla::surface::Surface;
 
 use crate::drawing::PlacedLine;
 use crate::lettering::Lettering;
@@ -26,6 +28,15 @@ pub(super) struct Page {
     pub(super) lines: Vec<PlacedLine>,
     /// Where lines from margin to margin are.
     pub(super) rules_mm: Vec<f32>,
+    pub(super) pictures: Vec<PlacedPicture>,
+}
+
+/// A picture on a page.
+pub(super) struct PlacedPicture {
+    pub(super) image: Image,
+    /// Its upper left corner.
+    pub(super) at_mm: [f32; 2],
+    pub(super) size_mm: [f32; 2],
 }
 
 /// The file with these pages.
@@ -43,7 +54,12 @@ pub(super) fn draw(
     let impossible = || PrintError::Failed("A page has no size.".to_owned());
     let size = Size::from_wh(PAGE_MM[0] * points, PAGE_MM[1] * points).ok_or_else(impossible)?;
     let mut fonts = HashMap::new();
-    for Page { lines, rules_mm } in pages {
+    for Page {
+        lines,
+        rules_mm,
+        pictures,
+    } in pages
+    {
         let mut page = document.start_page_with(PageSettings::new(size));
         let mut surface = page.surface();
         surface.push_transform(&Transform::from_row(points, 0.0, 0.0, points, 0.0, 0.0));
@@ -64,10 +80,26 @@ pub(super) fn draw(
         for line in lines {
             draw_line(&mut surface, &mut fonts, lettering, line);
         }
+        for picture in pictures {
+            draw_picture(&mut surface, picture);
+        }
         surface.pop();
         surface.finish();
         page.finish();
     }
     let failed = |error| PrintError::Failed(format!("The PDF cannot be written: {error}"));
     document.finish().map_err(failed)
+}
+
+fn draw_picture(surface: &mut Surface<'_>, picture: &PlacedPicture) {
+    let PlacedPicture {
+        image,
+        at_mm: [x, y],
+        size_mm: [width, height],
+    } = picture;
+    if let Some(size) = Size::from_wh(*width, *height) {
+        surface.push_transform(&Transform::from_translate(*x, *y));
+        surface.draw_image(image.clone(), size);
+        surface.pop();
+    }
 }

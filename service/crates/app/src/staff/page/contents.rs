@@ -150,11 +150,23 @@ impl Contents {
     }
 
     /// Puts the fields of a refused form into its form again.
-    pub(super) fn keep(&mut self, typed: &BTreeMap<String, String>) {
+    pub(super) async fn keep(
+        &mut self,
+        service: &Service,
+        phone: &Phone,
+        typed: &BTreeMap<String, String>,
+        words: &'static StaffWords,
+    ) -> Result<(), StorageError> {
         let field = |name: &str| typed.get(name).cloned().unwrap_or_default();
-        self.open = field("action");
-        match &*self.open {
-            "good" | "bad" => self.note = field("note"),
+        let action = field("action");
+        match &*action {
+            // The buttons of a row are behind its photo, so a row that was cut there has no action.
+            "good" | "bad" | "" => {
+                self.note = field("note");
+                if phone.rights().allow(Scope::Encode) {
+                    self.keep_sheet(service, &field("sheet"), words).await?;
+                }
+            }
             "note" => {
                 if let Some(form) = &mut self.tap_note {
                     form.note = lines(&field("note"));
@@ -179,6 +191,32 @@ impl Contents {
             }
             _ => {}
         }
+        self.open = action;
+        Ok(())
+    }
+
+    /// Offers the sheet of a refused row again if no sheet is open, because its form has the note. The
+    /// row can be sent again once the desk opens the sheet.
+    async fn keep_sheet(
+        &mut self,
+        service: &Service,
+        id: &str,
+        words: &'static StaffWords,
+    ) -> Result<(), StorageError> {
+        let Ok(id) = id.parse::<SheetId>() else {
+            return Ok(());
+        };
+        if !self.sheets.is_empty() || service.storage.is_limited() {
+            return Ok(());
+        }
+        let sheet = service.storage.sheet(id).await?;
+        let unknown = || SheetChoice {
+            id,
+            label: String::new(),
+        };
+        let choice = sheet.map_or_else(unknown, |sheet| sheet_choice(&sheet, words));
+        self.sheets.push(choice);
+        Ok(())
     }
 
     async fn read_sheets(

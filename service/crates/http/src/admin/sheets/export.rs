@@ -17,7 +17,8 @@ use domain::tag::cell::encode;
 
 /// Export a test sheet
 ///
-/// A CSV file (RFC 4180) that is safe to open in a spreadsheet, or a workbook (`.xlsx`).
+/// A CSV file (RFC 4180) that is safe to open in a spreadsheet, or a workbook (`.xlsx`). `has_photo` is
+/// `true` for rows whose photo is at `/admin/v1/sheets/{id}/rows/{position}/photo`.
 #[utoipa::path(
     get, path = "/sheets/{id}/export", tag = "sheets", params(("id" = SheetId, Path), TableOptions),
     responses(
@@ -50,13 +51,22 @@ fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
     csv.write_record([
-        "position", "at", "uid", "tag_id", "counter", "verdict", "reason", "reader", "by",
+        "position",
+        "at",
+        "uid",
+        "tag_id",
+        "counter",
+        "verdict",
+        "reason",
+        "reader",
+        "by",
+        "has_photo",
     ])?;
     for SheetRow {
         position,
         at,
         by,
-        photo: _,
+        photo,
         fields,
     } in rows
     {
@@ -72,6 +82,7 @@ fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
             &safe(&fields.reason),
             &safe(fields.reader.as_deref().unwrap_or_default()),
             &safe(by.as_ref().map_or("", Recorder::words)),
+            &photo.is_some().to_string(),
         ])?;
     }
     csv.into_inner().map_err(|error| error.into_error().into())

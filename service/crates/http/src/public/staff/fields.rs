@@ -21,8 +21,17 @@ const PHOTO_TIME: Duration = Duration::from_mins(5);
 pub(super) struct Fields {
     /// The texts, by the names of their fields.
     pub(super) texts: BTreeMap<String, String>,
-    /// The bytes of the photo; `None` if none was chosen.
-    pub(super) photo: Option<Vec<u8>>,
+    /// The photo; `None` if none was chosen.
+    pub(super) photo: Option<Result<Vec<u8>, Cut>>,
+}
+
+/// Why a form arrived only up to its photo. Its texts are before the photo, in the order of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// The photo is too large.
+    Large,
+    /// The photo did not arrive in time.
+    Late,
 }
 
 /// Why the fields could not be read.
@@ -30,13 +39,19 @@ pub(super) struct Fields {
 pub(super) enum Unread {
     /// The request contains no form.
     NoForm,
-    /// The form has a photo, and is too large.
-    LargePhoto,
     /// The body did not arrive.
     Body(BodyError),
 }
 
 impl Fields {
+    /// The text that a person typed: a note, or the value of a variable.
+    pub(super) fn typed(&self) -> Option<&str> {
+        let texts = ["note", "value"]
+            .into_iter()
+            .filter_map(|name| self.texts.get(name));
+        texts.map(String::as_str).find(|text| !text.is_empty())
+    }
+
     /// Reads the fields of a form, with or without a photo.
     pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, Unread> {
         let Some(boundary) = multipart::boundary(headers) else {
@@ -50,13 +65,20 @@ impl Fields {
                 photo: None,
             });
         };
-        let body = body::read(body, BODY_MAX + PHOTO_MAX, PHOTO_TIME).await;
-        let body = body.map_err(|error| match error {
-            BodyError::TooLarge => Unread::LargePhoto,
-            error => Unread::Body(error),
-        })?;
-        let parts = multipart::parts(&body, boundary);
-        let parts = parts.ok_or(Unread::Body(BodyError::Incomplete))?;
+        let start = body::read_start(body, BODY_MAX + PHOTO_MAX, PHOTO_TIME).await;
+        let incomplete = Unread::Body(BodyError::Incomplete);
+        let (parts, cut) = match start.cut {
+            None => {
+                let parts = multipart::parts(&start.bytes, &boundary);
+                (parts.ok_or(incomplete)?, None)
+            }
+            Some(BodyError::Incomplete) => return Err(incomplete),
+            Some(error) => {
+                let parts = multipart::parts_before_cut(&start.bytes, &boundary);
+                let is_large = error == BodyError::TooLarge;
+                (parts, Some(if is_large { Cut::Large } else { Cut::Late }))
+            }
+        };
         // The room for the photo is for the photo: a refused page repeats the texts.
         let texts = parts.iter().filter(|part| !part.is_file);
         if texts.map(|part| part.content.len()).sum::<usize>() > BODY_MAX {
@@ -64,13 +86,16 @@ impl Fields {
         }
         let mut fields = Self::default();
         for part in parts {
-            if part.is_file {
-                // Without a choice, browsers send an empty file.
-                fields.photo = (!part.content.is_empty()).then(|| part.content.to_vec());
-            } else {
+            if !part.is_file {
                 let text = String::from_utf8_lossy(part.content).into_owned();
                 fields.texts.insert(part.name, text);
+            } else if part.name == "photo" && !part.content.is_empty() {
+                // Without a choice, browsers send an empty file.
+                fields.photo = Some(Ok(part.content.to_vec()));
             }
+        }
+        if let Some(cut) = cut {
+            fields.photo = Some(Err(cut));
         }
         Ok(fields)
     }
@@ -78,7 +103,57 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+    use axum::http::header::CONTENT_TYPE;
+
     use super::*;
+
+    /// The fields of a form with these parts, each with its content.
+    async fn read(parts: &[(&str, &str)]) -> Result<Fields, Unread> {
+        let mut body = Vec::new();
+        for (named, content) in parts {
+            let head = format!("--x\r\nContent-Disposition: form-data; {named}\r\n\r\n");
+            body.extend(head.into_bytes());
+            body.extend(content.as_bytes());
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--x--\r\n");
+        let form = HeaderValue::from_static("multipart/form-data; boundary=x");
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, form)]);
+        Fields::read(&headers, Body::from(body)).await
+    }
+
+    const NOTE: (&str, &str) = ("name=\"note\"", "torn");
+    const PHOTO: &str = "name=\"photo\"; filename=\"a.jpg\"";
+
+    #[tokio::test]
+    async fn a_photo_that_is_too_large_leaves_the_texts_before_it() {
+        let large = "x".repeat(BODY_MAX + PHOTO_MAX);
+        let action = ("name=\"action\"", "bad");
+        let fields = read(&[NOTE, (PHOTO, &large), action]).await.unwrap();
+        assert_eq!(fields.photo, Some(Err(Cut::Large)));
+        assert_eq!(fields.texts["note"], "torn");
+        assert_eq!(fields.texts.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_photo_is_the_file_of_its_own_field() {
+        let other = "name=\"note\"; filename=\"b.jpg\"";
+        for parts in [
+            &[NOTE, (PHOTO, "pixels"), (PHOTO, ""), (other, "more")][..],
+            &[(other, "more"), (PHOTO, "pixels"), NOTE][..],
+        ] {
+            let fields = read(parts).await.unwrap();
+            assert_eq!(fields.photo, Some(Ok(b"pixels".to_vec())));
+            assert_eq!(fields.texts["note"], "torn");
+        }
+        // Of two texts with one name, the last one counts.
+        let twice = read(&[("name=\"note\"", "first"), NOTE]).await.unwrap();
+        assert_eq!((&*twice.texts["note"], twice.photo), ("torn", None));
+        let long = "a".repeat(BODY_MAX);
+        let refused = read(&[("name=\"note\"", &long), NOTE]).await.unwrap_err();
+        assert_eq!(refused, Unread::Body(BodyError::TooLarge));
+    }
 
     #[test]
     fn the_largest_photo_has_time_for_a_line_of_a_megabit() {

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use utoipa::ToSchema;
 
 use super::cookie;
-use super::fields::{Fields, Unread};
+use super::fields::{Cut, Fields, Unread};
 use super::{foreign_form, is_of_this_host, language, on_behalf};
 use crate::auth::origin::Origin;
 use crate::error::{nothing_here, refused_change, refused_tap};
@@ -130,9 +130,9 @@ pub(crate) async fn photo(
         (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The fields are of no form of the page"),
         (status = FORBIDDEN, body = String, content_type = "text/html", description = "The form is of another site, another phone or another tap, or has expired, or the phone lacks the scope"),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "No cookie of a staff phone, or no such tap"),
-        (status = REQUEST_TIMEOUT, body = String, content_type = "text/html", description = "The form took too long to arrive"),
+        (status = REQUEST_TIMEOUT, body = String, content_type = "text/html", description = "The form took too long to arrive. If it was its photo, the page is shown again with the texts"),
         (status = CONFLICT, body = String, content_type = "text/html", description = "The change does not fit the present state"),
-        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB of texts, or over 16 MiB with a photo"),
+        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB of texts, or over 16 MiB with a photo. The page is shown again with the texts of a form whose photo is too large"),
         (status = UNSUPPORTED_MEDIA_TYPE, body = String, content_type = "text/html", description = "The body is no form"),
         (status = UNPROCESSABLE_ENTITY, body = String, content_type = "text/html", description = "A value is not valid"),
         (status = INSUFFICIENT_STORAGE, body = String, content_type = "text/html", description = "The disk is full; nothing was written")
@@ -145,7 +145,7 @@ pub(crate) async fn act(
     request: Request,
 ) -> Response {
     let (sent, body) = Sent::of(id, origin, request);
-    // Boxed, because the futures of the body and of the change are large.
+    // Boxed, as its part below is, because the futures of the body and of the change are large.
     let acted = Box::pin(acted(&service, &sent, body));
     acted.await.unwrap_or_else(refused_tap)
 }
@@ -311,36 +311,53 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
         return foreign_form(service, headers);
     }
     let fields = match Fields::read(headers, body).await {
-        Ok(fields) => Ok(fields),
+        Ok(fields) => fields,
         Err(Unread::NoForm) => return Ok(no_form()),
         Err(Unread::Body(error)) => return Ok(refused(Operation::Update, unreadable(error))),
-        Err(Unread::LargePhoto) => Err(sent.language().photo(&PictureError::TooMuchMemory)),
     };
-    let tap = match sent.tap(service, &phone, id).await? {
+    let typed = fields.typed().map(str::to_owned);
+    let answered = Box::pin(answered(service, sent, (&phone, id), fields));
+    let other = match answered.await {
+        Ok(Ok(page)) => return Ok(page),
+        Ok(Err(other)) => other,
+        Err(error) => refused_tap(error),
+    };
+    let Some(typed) = typed else {
+        return Ok(other);
+    };
+    let nonce = pages::nonce(&*service.entropy);
+    let html = staff::unsaved(sent.language(), &typed, &nonce)?;
+    Ok(pages::staff(other.status(), html, &nonce))
+}
+
+/// Makes the change of a form, and returns the page of its tap; or the answer without this page.
+async fn answered(
+    service: &Service,
+    sent: &Sent,
+    (phone, id): (&Phone, InteractionId),
+    Fields { texts, photo }: Fields,
+) -> Result<Result<Response, Response>, TapError> {
+    let tap = match sent.tap(service, phone, id).await? {
         Ok(tap) => tap,
-        Err(other) => return Ok(other),
+        Err(other) => return Ok(Err(other)),
     };
-    let mut fields = match fields {
-        Ok(fields) => fields,
-        Err(why) => {
-            let shown = Shown {
-                said: Some(Said::Refused(why)),
-                ..Shown::default()
-            };
-            let answer = (StatusCode::PAYLOAD_TOO_LARGE, shown);
-            return sent.page(service, (&phone, &tap), answer).await;
+    let language = sent.language();
+    let token = texts.get("token").map_or("", String::as_str);
+    let is_own = staff::is_form_of(service, phone, &tap, token).await?;
+    let has_photo = matches!(photo, Some(Ok(_)));
+    let said = match photo.transpose() {
+        _ if !is_own => Err((StatusCode::FORBIDDEN, language.too_old().to_owned())),
+        Ok(photo) => change(service, sent, (phone, &tap), (&texts, photo)).await?,
+        Err(Cut::Large) => {
+            let why = language.photo(&PictureError::TooMuchMemory);
+            Err((StatusCode::PAYLOAD_TOO_LARGE, why.to_owned()))
         }
+        Err(Cut::Late) => Err((
+            StatusCode::REQUEST_TIMEOUT,
+            language.late_photo().to_owned(),
+        )),
     };
-    let token = fields.texts.get("token").map_or("", String::as_str);
-    let is_own = staff::is_form_of(service, &phone, &tap, token).await?;
-    let photo = fields.photo.take();
-    let has_photo = photo.is_some();
-    let said = if is_own {
-        change(service, sent, (&phone, &tap), (&fields.texts, photo)).await?
-    } else {
-        Err((StatusCode::FORBIDDEN, sent.language().too_old().to_owned()))
-    };
-    let sheet: Option<SheetId> = fields.texts.get("sheet").and_then(|id| id.parse().ok());
+    let sheet: Option<SheetId> = texts.get("sheet").and_then(|id| id.parse().ok());
     match said {
         Ok(done) => {
             let mut response = to_page(id, Some(done));
@@ -348,24 +365,24 @@ async fn acted(service: &Service, sent: &Sent, body: Body) -> Result<Response, T
             if let Some(cookie) = sheet.and_then(|sheet| cookie::header_of_sheet(sheet, is_https)) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
-            Ok(response)
+            Ok(Ok(response))
         }
         Err((status, mut why)) => {
             if has_photo {
                 // A page cannot fill a choice of a file again.
-                why = format!("{why} {}", sent.language().photo_again());
+                why = format!("{why} {}", language.photo_again());
             }
             let shown = Shown {
                 said: Some(Said::Refused(&why)),
-                typed: Some(&fields.texts),
+                typed: Some(&texts),
                 sheet,
             };
-            let page = sent.page(service, (&phone, &tap), (status, shown)).await?;
-            Ok(if is_own {
+            let page = sent.page(service, (phone, &tap), (status, shown)).await?;
+            Ok(Ok(if is_own {
                 page
             } else {
                 refused(Operation::Update, page)
-            })
+            }))
         }
     }
 }
