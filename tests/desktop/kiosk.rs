@@ -147,6 +147,11 @@ async fn a_tag_opens_its_experience_until_the_visitor_is_idle_and_nothing_stays(
             hall.desk.hands().see_colour(VASE).then_some(())
         })
         .await;
+        // The page has no background of its own, and black text.
+        eventually("the page is white, as in every browser", async || {
+            (hall.desk.hands().colour_at(20, 20) == [255; 3]).then_some(())
+        })
+        .await;
         if visit == 1 {
             hall.leave_picture(&window, "kiosk-visit").await;
         }

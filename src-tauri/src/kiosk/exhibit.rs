@@ -8,7 +8,7 @@ use std::time::Duration;
 use tauri::{AppHandle, Manager as _};
 use tokio::time::timeout;
 
-use super::{Problem, SharedKiosk, lock, window};
+use super::{Problem, SharedKiosk, lock, system};
 use crate::shell::Shell;
 use crate::tray;
 
@@ -68,7 +68,7 @@ fn explain(app: &AppHandle, why: Problem) {
         tracing::warn!("the kiosk waits: {} {}", why.title, why.text);
         kiosk.view.send_modify(|view| view.problem = Some(why));
     }
-    if let Err(error) = window::open(app, &shell.kiosk().chosen) {
+    if let Err(error) = system::open(app, &kiosk, &shell.kiosk().chosen) {
         tracing::error!("the window cannot be opened: {error}");
         app.exit(1);
     }

@@ -2,6 +2,7 @@
 //! started again, as systemd does.
 
 use std::fs;
+use std::net::TcpListener;
 use std::time::Duration;
 
 use tapdesk_service::clock::Stopwatch;
@@ -105,10 +106,8 @@ async fn a_day_of_visits_with_lost_readers_and_crashes_leaves_memory_flat() {
     window.quit().await;
 }
 
-#[tokio::test]
-async fn a_page_that_hangs_is_loaded_again() {
-    let (hall, card) = Hall::set_up(60).await;
-    let window = hall.open().await;
+/// Lets the welcome page hang, and waits until it is loaded again.
+async fn hang(hall: &Hall, window: &Window) {
     let attract = pages(window.process)[0].to_string();
     let stopped = std::process::Command::new("kill")
         .args(["-STOP", &attract])
@@ -119,6 +118,40 @@ async fn a_page_that_hangs_is_loaded_again() {
         (log.contains("the welcome page hangs") && log.contains("crashed")).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_page_that_hangs_while_the_kiosk_waits_is_loaded_again() {
+    let (hall, mut card) = Hall::set_up(60).await;
+    let other = TcpListener::bind(hall.service.trim_start_matches("http://")).unwrap();
+    let window = hall.desk.open_with(&["--kiosk"]).await;
+    window
+        .see("//h1[normalize-space()='One moment, please.']")
+        .await;
+    hang(&hall, &window).await;
+    assert!(!hall.desk.log().contains("the kiosk is shown"));
+    drop(other);
+    eventually("the kiosk is shown", async || {
+        hall.desk.log().contains("the kiosk is shown").then_some(())
+    })
+    .await;
+    // A tag that is there before the kiosk watches its readers is no tap, so a visitor tries again.
+    loop {
+        let placed = hall.desk.readers().lay_down(card);
+        let visit = tokio::time::timeout(Duration::from_secs(10), hall.exhibit.next_visit());
+        if visit.await.is_ok() {
+            break;
+        }
+        card = placed.take_away();
+    }
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_page_that_hangs_is_loaded_again() {
+    let (hall, card) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    hang(&hall, &window).await;
     let placed = hall.desk.readers().lay_down(card);
     hall.exhibit.next_visit().await;
     placed.take_away();
