@@ -206,6 +206,59 @@ group("Kiosk", {
       await page.getByText("The tag could not be read.").waitFor();
       await page.getByRole("heading", { name: "Place your tag here" }).waitFor({ timeout: 2_000 });
     },
+    "tells a visitor in the own language why the page closed, and nothing to the next one": async (page, world) => {
+      await waiting(page, world);
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      await shows(page, { tags: 1, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 1, notice: "broke" });
+      await page.getByText("Die Seite funktioniert nicht mehr.").waitFor();
+      await page.getByRole("heading", { name: "Legen Sie Ihren Anhänger hier auf" }).waitFor();
+      // The shell removes a message that was there long enough.
+      await shows(page, { tags: 1 });
+      await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
+      assert.equal(await page.getByText(/funktioniert|stopped working|Danke|Thank/).count(), 0);
+      // A tag that opens nothing during a visit can be another visitor's.
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      await shows(page, { tags: 2, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 3, notice: "blank" });
+      await page.getByText("This tag has no content yet.").waitFor();
+    },
+    "keeps its size under two fingers": async (page, world) => {
+      await waiting(page, world);
+      const prevented = (fingers) =>
+        page.evaluate((fingers) => {
+          const touches = Array.from({ length: fingers }, (_, identifier) => new Touch({ identifier, target: document.body }));
+          const move = new TouchEvent("touchmove", { touches, bubbles: true, cancelable: true });
+          return !document.body.dispatchEvent(move);
+        }, fingers);
+      assert.equal(await prevented(1), false);
+      assert.equal(await prevented(2), true);
+    },
+    "shows each video to its end, and then the next picture": async (page, { ui }) => {
+      await page.addInitScript(() => {
+        Object.defineProperty(HTMLMediaElement.prototype, "duration", { get: () => 4 });
+        Object.defineProperty(HTMLMediaElement.prototype, "play", { value: () => Promise.resolve() });
+      });
+      await page.route("**/film.mp4", (route) => route.fulfill({ body: "a film", contentType: "video/mp4" }));
+      await page.route("**/vase.svg", (route) =>
+        route.fulfill({ body: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', contentType: "image/svg+xml" }),
+      );
+      await kioskHost(page, {}, {}, { pictures: ["film.mp4", "vase.svg"], picture_seconds: 2 });
+      await page.goto(`${ui.url}kiosk.html`);
+      const film = page.locator("video");
+      await film.waitFor({ state: "attached" });
+      await film.dispatchEvent("loadedmetadata");
+      const began = Date.now();
+      await page.locator(".media img").waitFor({ state: "attached" });
+      const lasted = Date.now() - began;
+      assert.ok(lasted > 3_000, `${lasted} ms`);
+      // A picture has the owner's time.
+      await film.waitFor({ state: "attached", timeout: 10_000 });
+    },
     "leads a visitor from the tag to the verdict, the page and the thanks, and leaves no trace": async (page, world) => {
       await waiting(page, world);
       await shows(page, { has_tag: true, is_reading: true });
