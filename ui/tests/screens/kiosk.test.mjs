@@ -226,6 +226,14 @@ group("Kiosk", {
       await page.getByRole("button", { name: "Fertig" }).waitFor();
       await shows(page, { tags: 3, notice: "blank" });
       await page.getByText("This tag has no content yet.").waitFor();
+      // Who chooses a language while the message is there keeps it for the visit.
+      await shows(page, { tags: 4, visit: open });
+      await shows(page, { tags: 4, notice: "failed" });
+      await page.getByText("The page cannot be reached.").waitFor();
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Polski" }).click();
+      await shows(page, { tags: 5, visit: open });
+      await page.getByRole("button", { name: "Gotowe" }).waitFor();
     },
     "keeps its size under two fingers": async (page, world) => {
       await waiting(page, world);
