@@ -107,6 +107,18 @@ group("Kiosk", {
               .map(([text]) => text),
           );
           assert.deepEqual(outside, [], `${name} on ${size.width}x${size.height}`);
+          const edges = await page.evaluate(() =>
+            ["header button", "main h1", "main figure"].map((one) => {
+              const { left, right } = document.querySelector(one).getBoundingClientRect();
+              return { left: Math.round(left), right: Math.round(right) };
+            }),
+          );
+          const [button, heading, code] = edges;
+          // Beside the words the code ends with the languages, below them it begins with the words.
+          const wide = size.width > size.height;
+          const isRtl = ["العربية", "עברית"].includes(name);
+          const side = wide === isRtl ? "left" : "right";
+          assert.equal(code[side], (wide ? button : heading)[side], `${name}: ${JSON.stringify(edges)}`);
         }
         const places = [];
         for (const name of ["waiting", "genuine", "not-verified", "goodbye", "no-service"]) {
@@ -247,6 +259,7 @@ group("Kiosk", {
       assert.equal(await prevented(2), true);
     },
     "shows each video to its end, and then the next picture": async (page, { ui }) => {
+      await page.emulateMedia({ reducedMotion: "no-preference" });
       await page.addInitScript(() => {
         Object.defineProperty(HTMLMediaElement.prototype, "duration", { get: () => 4 });
         Object.defineProperty(HTMLMediaElement.prototype, "play", { value: () => Promise.resolve() });

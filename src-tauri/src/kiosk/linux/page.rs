@@ -38,9 +38,11 @@ const VERDICT_TIME: Duration = Duration::from_millis(1_200);
 const DRAWN_TIME: Duration = Duration::from_millis(300);
 /// Tapdesk's own background, as the page's style says it.
 const OWN_GROUND: &str = "#14161d";
-/// The shorter side for which pages are made, in CSS pixels: a larger screen enlarges them, so that
-/// they can be read from further away.
-const SHORTER_SIDE: f64 = 720.0;
+/// The height for which pages are made on a wide screen, in CSS pixels: a larger screen enlarges them,
+/// so that they can be read from further away.
+const MADE_FOR_HEIGHT: f64 = 720.0;
+/// The width for which pages are made on a high screen: their column of 544 pixels fills it.
+const MADE_FOR_WIDTH: f64 = 600.0;
 
 /// The keyboard that appears for a field. Its world is separate from that of the page, whose
 /// scripts cannot call it.
@@ -176,11 +178,10 @@ impl Stage {
 
     /// How much a page is enlarged on this screen.
     fn zoom(&self) -> f64 {
-        let (width, height) = (
+        zoom_on(
             self.column.allocated_width(),
             self.column.allocated_height(),
-        );
-        (f64::from(width.min(height)) / SHORTER_SIDE).clamp(1.0, 3.0)
+        )
     }
 
     /// Ends the visit, if there is one, and deletes everything that its page stored.
@@ -196,6 +197,16 @@ impl Stage {
             .set_child_packing(&self.attract, true, true, 0, gtk::PackType::End);
         self.attract.grab_focus();
     }
+}
+
+/// How much a page is enlarged on a screen of this width and height, in logical pixels.
+fn zoom_on(width: i32, height: i32) -> f64 {
+    let zoom = if width < height {
+        f64::from(width) / MADE_FOR_WIDTH
+    } else {
+        f64::from(height) / MADE_FOR_HEIGHT
+    };
+    zoom.clamp(1.0, 3.0)
 }
 
 /// Shows a visitor's page in place of all but the strip.
@@ -385,5 +396,24 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_enlarged_until_it_fills_a_wide_or_high_screen() {
+        for (width, height, zoom) in [
+            (1_920, 1_080, 1.5),
+            (1_080, 1_920, 1.8),
+            (1_280, 800, 1.111),
+            (3_840, 2_160, 3.0),
+            (800, 480, 1.0),
+        ] {
+            let found = zoom_on(width, height);
+            assert!((found - zoom).abs() < 0.001, "{width}x{height}: {found}");
+        }
     }
 }
