@@ -20,8 +20,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 /// How long the screen stays empty while the service starts, before it asks visitors to wait.
 const QUIET_START: Duration = Duration::from_secs(2);
 
-/// Begins to start the kiosk. It ends when the kiosk is shown or left.
+/// Begins to start the kiosk, on the thread of the user interface. It ends when the kiosk is shown or
+/// left.
 pub(crate) fn begin(app: &AppHandle) {
+    #[cfg(target_os = "linux")]
+    system::watchdog::begin();
     let starting = tauri::async_runtime::spawn(keep_starting(app.clone()));
     *lock(&app.state::<SharedKiosk>().starting) = Some(starting);
 }

@@ -5,6 +5,7 @@ pub(super) mod autostart;
 mod awake;
 mod page;
 mod screen;
+pub(super) mod watchdog;
 
 use std::sync::Arc;
 use std::time::Duration;

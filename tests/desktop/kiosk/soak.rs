@@ -3,14 +3,16 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use tapdesk_service::clock::Stopwatch;
 
-use tapdesk_tests::{eventually, length};
+use tapdesk_tests::{PATIENCE, eventually, length};
 
 use super::{ATTRACT, DONE, Hall, pages};
-use crate::window::Window;
+use crate::window::{Desk, Window};
 
 /// Visits after which the caches of a new process are filled.
 const WARM: u32 = 5;
@@ -103,6 +105,25 @@ async fn a_day_of_visits_with_lost_readers_and_crashes_leaves_memory_flat() {
     window.see(ATTRACT).await;
     let today = fs::read_to_string(hall.desk.database().with_file_name("kiosk/today.json"));
     println!("{visits} visits: {}", today.unwrap());
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn systemd_hears_that_the_window_works() {
+    let name = format!("tapdesk-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let systemd = UnixDatagram::bind_addr(&address).unwrap();
+    systemd.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut desk = Desk::new();
+    desk.set("NOTIFY_SOCKET", format!("@{name}").leak());
+    desk.set("WATCHDOG_USEC", "30000000");
+    let window = desk.open_with(&["--kiosk"]).await;
+    // The limit of the unit is for the start. After it, a window that hangs is ended sooner.
+    for sign in ["WATCHDOG_USEC=8000000", "WATCHDOG=1", "WATCHDOG=1"] {
+        let mut message = [0; 32];
+        let length = systemd.recv(&mut message).unwrap();
+        assert_eq!(message[..length], *sign.as_bytes());
+    }
     window.quit().await;
 }
 
