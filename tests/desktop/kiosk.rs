@@ -213,6 +213,23 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
 }
 
 #[tokio::test]
+async fn the_page_of_a_visit_opens_in_the_language_that_the_visitor_chose() {
+    let (hall, card) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    window.press("//header//button[@aria-expanded]").await;
+    window
+        .press("//header//button[normalize-space()='Deutsch']")
+        .await;
+    window.see("//main[@lang='de']").await;
+    let laid = hall.desk.readers().lay_down(card);
+    let language = hall.exhibit.next_language().await;
+    assert!(language.starts_with("de"), "{language}");
+    window.see("//button[normalize-space()='Fertig']").await;
+    laid.take_away();
+    window.quit().await;
+}
+
+#[tokio::test]
 async fn a_kiosk_of_a_group_opens_only_the_tags_below_it() {
     let (hall, card) = Hall::set_up_with(60, true).await;
     let window = hall.open().await;
