@@ -130,6 +130,38 @@ group("Kiosk", {
         assert.equal(new Set(places).size, 1, places.join(" "));
       }
     },
+    "keeps its words and its code apart on displays of every shape": async (page, { ui }) => {
+      for (const [width, height] of [
+        [1280, 800],
+        [1280, 1024],
+        [800, 480],
+        [1080, 1080],
+        [1024, 1280],
+        [1200, 1600],
+        [1200, 1920],
+      ]) {
+        await page.setViewportSize({ width, height });
+        for (const name of ["own", "lift", "message", "bright"]) {
+          await page.goto(`${ui.url}kiosk.html?example=${name}`);
+          await page.getByRole("heading").waitFor();
+          const wrong = await page.evaluate(() => {
+            const parts = [...document.querySelectorAll("header > *, .words > :not(:empty), main figure")].map((one) => {
+              const { left, top, right, bottom } = one.getBoundingClientRect();
+              return { text: one.textContent.trim().slice(0, 20), left, top, right, bottom };
+            });
+            const outside = parts.filter((one) => one.left < 0 || one.top < 0 || one.right > innerWidth || one.bottom > innerHeight);
+            const covered = parts.flatMap((one, number) =>
+              parts.slice(number + 1).filter((other) => {
+                const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+                return across > 1 && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
+              }),
+            );
+            return [...outside, ...covered].map(({ text }) => text);
+          });
+          assert.deepEqual(wrong, [], `${name} on ${width}x${height}`);
+        }
+      }
+    },
     "keeps the owner's longest words and a message below them on both displays": async (page, { ui }) => {
       for (const size of [
         { width: 1920, height: 1080 },
