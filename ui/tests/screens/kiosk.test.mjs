@@ -88,6 +88,28 @@ group("Kiosk", {
         );
         assert.deepEqual(small, [], name);
       }
+      await example("own-visit", "This page closes in 9 seconds")(page, { ui });
+      const strip = await page
+        .locator("main p, main button")
+        .evaluateAll((all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize)));
+      assert.deepEqual(strip, [38, 38]);
+    },
+    "has room for each message in the strip below a page": async (page, { ui }) => {
+      for (const width of [1920, 1080, 800]) {
+        await page.setViewportSize({ width, height: 96 });
+        await example("own-visit", "This page closes in 9 seconds")(page, { ui });
+        for (const [language, { other_host, done }] of Object.entries(words)) {
+          const height = await page.evaluate(
+            ([text, button]) => {
+              document.querySelector("main p").textContent = text;
+              document.querySelector("main button").textContent = button;
+              return document.querySelector("main p").getBoundingClientRect().height;
+            },
+            [other_host, done],
+          );
+          assert.ok(height <= 96, `${language}: ${height} of 96 at ${width}`);
+        }
+      }
     },
     "fits both displays in every language, and nothing moves from one moment to the next": async (page, { ui }) => {
       for (const size of [
