@@ -27,23 +27,28 @@ export const PATIENCE = 60_000;
 export async function open(browser, ui, { theme = "light", size = sizes[0], scale = 100, at } = {}) {
   const context = await browser.newContext({ ...scaled(size, scale), colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE);
   page.served = ui.url;
-  page.broken = [];
-  page.refused = [];
+  untouched(page);
   page.on("pageerror", (error) => page.broken.push(error.message));
   page.on("response", (answer) => answer.ok() || page.refused.push(`${answer.status()} ${answer.url()}`));
   page.on("requestfailed", (request) => page.refused.push(`${request.failure()?.errorText} ${request.url()}`));
   if (at) await page.clock.setFixedTime(at);
   await forTrying(page, ui);
-  let shown = 0;
   page.show = async (place) => {
     // A new place of the same address is no new document: each has an address of its own.
-    const document = shown++ === 0 ? "" : `?${shown}`;
+    const document = page.shown++ === 0 ? "" : `?${page.shown}`;
     await page.goto(`${ui.url}${document}#/${place}`);
     await settled(page);
   };
   return page;
+}
+
+/** Forgets what was noted about a window. */
+export function untouched(page) {
+  page.setDefaultTimeout(PATIENCE);
+  page.broken = [];
+  page.refused = [];
+  page.shown = 0;
 }
 
 /** Answers the question about the address of a service that only this computer reaches: its chips are for trying. */
@@ -62,8 +67,8 @@ const forTrying = (page, { service }) =>
 /** Takes that answer back: the documents from now on ask. */
 export const asksAgain = (page) => page.addInitScript(() => window === window.top && sessionStorage.removeItem("tapdesk.agreed-addresses"));
 
-/** Does `work` on the page, which is closed with it. A failure contains the state of the page. */
-export async function on(page, work) {
+/** Does `work` on the page. A failure contains the state of the page. */
+export async function within(page, work) {
   try {
     await work(page);
     assert.deepEqual(page.broken, []);
@@ -74,10 +79,11 @@ export async function on(page, work) {
       .catch(() => []);
     error.message += `\nThe page shows ${JSON.stringify(alerts)}, broke with ${JSON.stringify(page.broken)}, was refused ${JSON.stringify(page.refused)}.`;
     throw error;
-  } finally {
-    await page.context().close();
   }
 }
+
+/** The same on a page that is closed then. */
+export const on = (page, work) => within(page, work).finally(() => page.context().close());
 
 /** Waits until nothing is being loaded any more. */
 export async function settled(page) {

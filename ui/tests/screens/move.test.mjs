@@ -235,6 +235,8 @@ group("The move from another service", {
       await button("Continue").waitFor();
       await page.keyboard.press("Enter");
       await page.locator(".body:focus").waitFor();
+      // The Tab key passes over a field until its choices have come from the service.
+      await page.getByLabel("Exported by").and(page.locator(":enabled")).waitFor();
       await page.keyboard.press("Tab");
       await page.getByLabel("Exported by").and(page.locator(":focus")).waitFor();
     },

@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 
 /** Where the served UI has axe. */
 export const AXE = "/axe-for-tests.js";
+/** Where it has a page without anything. */
+export const BLANK = "/blank-for-tests.html";
 // The small form of axe: a document reads it in half the time.
 export const axeSource = `${readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")}
 axe.configure({ allowedOrigins: ["<unsafe_all_origins>"] });`;
@@ -94,7 +96,8 @@ function forward(incoming, outgoing, address) {
   incoming.pipe(onward);
 }
 
-const contents = (name) => (name === AXE ? axeSource : readFile(join(ui, "dist", name)));
+const own = { [AXE]: axeSource, [BLANK]: "<title>Blank</title>" };
+const contents = (name) => own[name] ?? readFile(join(ui, "dist", name));
 
 async function file(path, outgoing) {
   const name = normalize(path === "/" ? "/index.html" : path);

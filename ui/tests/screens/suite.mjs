@@ -3,9 +3,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
-import { findings, on, open, scaled, sizes, themes } from "./browser.mjs";
+import { findings, scaled, sizes, themes, within } from "./browser.mjs";
 import { covered } from "./covered.mjs";
 import { serveUi } from "./served.mjs";
+import { windows } from "./windows.mjs";
 import { serveWorld, tell } from "./world.mjs";
 
 const [small, medium, large] = sizes;
@@ -25,25 +26,35 @@ const looks = (turn) =>
         { size: scaled(small, 150).viewport, theme: "dark", axe: turn % 2 === 1 },
       ];
 
-/** Until what listens to the size of the window has drawn. */
-const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+/** How much wider than the window the page is, once what listens to the size of the window has drawn. */
+const wider = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => done(document.documentElement.scrollWidth - innerWidth))),
+      ),
+  );
 
 /** How much wider than the window the page stays. A list beside a button finds its place only after the window has changed. */
 async function excess(page) {
+  // To wait costs more than to look, and most pages fit at once.
+  if ((await wider(page)) <= 0) return 0;
   const fits = () => document.documentElement.scrollWidth <= innerWidth;
   return page.waitForFunction(fits, null, { timeout: 2_000 }).then(
     () => 0,
-    () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+    () => wider(page),
   );
 }
 
 /** What is wrong with a state in all looks. In the last one, of the least room, the focus goes to all that takes it. */
 async function faults(page, turn) {
   const found = [];
+  let current = themes[0];
   for (const { size, theme, axe } of looks(turn)) {
     await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme: theme });
-    await drawn(page);
+    // Also the same theme again is all the page's styles again.
+    if (theme !== current) await page.emulateMedia({ colorScheme: theme });
+    current = theme;
     const look = `${theme}, ${size.width}x${size.height}`;
     const wide = await excess(page);
     if (wide > 0) found.push(`${look}: ${wide}px wider than the window`);
@@ -61,22 +72,24 @@ async function faults(page, turn) {
  */
 export function group(name, { states = {}, stories = {}, empty = false, listen = undefined, options = undefined }) {
   test.describe(name, () => {
-    let ui, browser, world;
+    let ui, shown, world;
 
-    test.beforeAll(async ({ browser: chromium }) => {
-      browser = chromium;
+    test.beforeAll(async ({ browser }) => {
       // One after the other, so that what was started is ended when the next thing does not start.
       if (empty || listen || options) {
         ui = await serveUi(listen, options);
         world = { ui, ...(empty ? {} : await tell(ui)) };
       } else ({ ui, world } = await serveWorld());
+      shown = windows(browser, ui, { at: world.now });
     });
 
     test.afterAll(async () => {
+      await shown?.close();
       await ui?.close();
     });
 
-    const opened = async (work) => on(await open(browser, ui, { at: world.now }), (page) => work(page, world));
+    // After a failure Playwright starts another process: the next story has a browser and a service of its own.
+    const opened = async (work) => within(await shown.next(), (page) => work(page, world));
 
     if (Object.keys(states).length > 0)
       test("is accessible in every size and theme", () =>
