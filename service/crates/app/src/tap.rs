@@ -56,7 +56,7 @@ pub struct Tap<'a> {
     /// Two-letter code of the visitor's country, or empty.
     pub country: String,
     /// The visitor, as the browser's headers describe them.
-    pub visitor: Visitor,
+    pub visitor: &'a Visitor,
     /// The announced origin of the tap, such as a test.
     pub origin: TapOrigin,
 }
@@ -126,7 +126,7 @@ async fn attempt(
         Named::Nobody => Ok(Tapped::unrecorded(TapAnswer::NoSuchTag)),
         Named::NoTag(inlay, checked) => {
             let at = KnownAt::Inlay(inlay.id);
-            without_a_tag(service, tap, at, inlay.simulated, checked).await
+            Box::pin(without_a_tag(service, tap, at, inlay.simulated, checked)).await
         }
         // Boxed, so that the futures of other taps stay small.
         Named::Unlisted(code) => Box::pin(unlisted::tap(service, tap, code, may_repeat)).await,
@@ -135,6 +135,9 @@ async fn attempt(
 }
 
 /// Handles a tap of a tag: records it, and answers with its destination.
+///
+/// The futures of what few taps need are boxed here and below: each tap is copied to the heap with
+/// room for all of its futures.
 async fn of_tag(
     service: &Service,
     mut tap: Tap<'_>,
@@ -146,16 +149,16 @@ async fn of_tag(
     let cookie = tap.place.cookie(query);
     let mut earlier = None;
     if let Some(key) = tap.cookie.take()
-        && let Some((issued, interaction)) = service.live_key(&key).await?
+        && let Some((issued, interaction)) = Box::pin(service.live_key(&key)).await?
         && interaction.tag_id == tag.id()
     {
         let lets_repeat = issued.consumed.is_none() || !tap.place.is_static(query);
         if interaction.url_digest == url_digest && (lets_repeat || tap.reload || marked) {
             let recorded = Some((interaction.id, interaction.verdict));
-            let mut given = Given::new(&tap.visitor, None, None);
+            let mut given = Given::new(tap.visitor, None, None);
             given.passed = tap.place.passed(query);
             given.consumed = issued.consumed.is_some();
-            let answer = repeat(service, tag, cookie, interaction, key, given).await?;
+            let answer = Box::pin(repeat(service, tag, cookie, interaction, key, given)).await?;
             return Ok(Tapped {
                 recorded,
                 ..Tapped::unrecorded(answer)
@@ -212,13 +215,13 @@ async fn of_tag(
         // Redirects continue without a key, and the counter has not changed.
         Err(StorageError::Full) => {
             return Ok(Tapped::unrecorded(
-                keyless(service, &tag, &tap.visitor).await?,
+                Box::pin(keyless(service, &tag, tap.visitor)).await?,
             ));
         }
         Err(error) => return Err(error.into()),
     };
     if let Some(earlier) = earlier {
-        note_same_browser(service, id, earlier).await;
+        Box::pin(note_same_browser(service, id, earlier)).await;
     }
     let held = seed.map(|seed| HeldKey {
         key: service.key_mask.key(&seed, id),
@@ -231,7 +234,7 @@ async fn of_tag(
     let answer = if is_staff {
         TapAnswer::Staff(id)
     } else {
-        let given = Given::new(&tap.visitor, Some(facts), held);
+        let given = Given::new(tap.visitor, Some(facts), held);
         answered(service, &tag, destination, given, id).await?
     };
     Ok(Tapped {
@@ -261,7 +264,9 @@ async fn answered(
         }
         _ => &missing,
     };
-    note_left_out(service, id, left_out).await;
+    if !left_out.is_empty() {
+        Box::pin(note_left_out(service, id, left_out)).await;
+    }
     Ok(answer)
 }
 
@@ -367,9 +372,6 @@ async fn note_same_browser(service: &Service, id: InteractionId, earlier: Intera
 /// Records for the trace which macros' values the answer lacks. An error here does not stop the
 /// tap.
 async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro]) {
-    if left_out.is_empty() {
-        return;
-    }
     let names = left_out.iter().map(Macro::to_string).collect();
     if let Err(error) = service.storage.note_left_out(id, names).await {
         tracing::warn!(interaction = %id, "what a redirect left out was not noted: {error}");

@@ -161,8 +161,11 @@ impl TagCache {
     pub async fn get(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
         let (found, named_by) = match self.tag(key).await? {
             Some(tag) => (Some(tag), None),
-            None => match self.named(key).await? {
-                Some(named) => (self.tag(TagKey::Id(named.tag)).await?, Some(named.slugs)),
+            None => match Box::pin(self.named(key)).await? {
+                Some(named) => {
+                    let tag = Box::pin(self.tag(TagKey::Id(named.tag))).await?;
+                    (tag, Some(named.slugs))
+                }
                 None => return Ok(None),
             },
         };
@@ -199,6 +202,12 @@ impl TagCache {
             return Ok(None);
         }
         self.metrics.misses.inc();
+        // Boxed, so that the futures of taps whose tag is in memory stay small.
+        Box::pin(self.load(key)).await
+    }
+
+    /// Reads a tag from the database into the cache.
+    async fn load(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
         // The epoch is read first, so that a later change makes the entry invalid.
         let epoch = self.storage.configuration_epoch();
         let Some(tap) = self.storage.tag_tap(key).await? else {
