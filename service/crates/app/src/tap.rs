@@ -12,6 +12,8 @@ mod named;
 mod place;
 mod preview;
 mod stand_in;
+#[cfg(test)]
+mod tests;
 mod unlisted;
 mod values;
 mod verify;

@@ -3,7 +3,7 @@
 //! owner can allow that a UID without a MAC names one, too: other chips cannot be found at all.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::sync::Arc;
 
