@@ -35,7 +35,7 @@ fn node(database: &TestDatabase) -> Launch {
         .env("TAPDESK_TEST_CLOCK", "1")
 }
 
-/// Two nodes on `database` with different clocks. The first one created the database.
+/// Two nodes on `database` with different clocks.
 pub(crate) async fn two(database: &TestDatabase) -> [ServiceProcess; 2] {
     let [one, other] = SKEWS.map(|skew| node(database).env("TAPDESK_TEST_SKEW", skew));
     [one.start().await, other.start().await]

@@ -15,7 +15,7 @@
 mod allowed_hosts;
 pub(crate) mod commands;
 pub(crate) mod exhibit;
-mod fonts;
+pub(crate) mod fonts;
 mod heartbeat;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -144,8 +144,6 @@ pub(crate) enum Event {
     PageFailed,
     /// The page's process ended.
     PageBroke,
-    /// The attract page's process ended.
-    AttractBroke,
 }
 
 /// The kiosk's state outside of its window, managed by the application.

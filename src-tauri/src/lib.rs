@@ -133,10 +133,14 @@ fn readers(shell: &Shell, as_kiosk: bool) -> Option<Monitor> {
     Some(readers)
 }
 
-/// Prints on stdout why inlays cannot be read. Returns a failure if there is a problem.
+/// Prints on stdout why inlays cannot be read, and what the kiosk of this computer lacks. Returns a
+/// failure if there is a problem.
 fn doctor() -> ExitCode {
-    let sights = doctor::look(&mut Pcsc);
-    let findings = doctor::examine(&sights, Machine::this());
+    let machine = Machine::this();
+    let mut findings = doctor::examine(&doctor::look(&mut Pcsc), machine);
+    // Without folders there is no kiosk.
+    let folders = Folders::of_user().ok();
+    findings.extend(folders.and_then(|folders| kiosk::fonts::finding(&folders.kiosk, machine)));
     for finding in &findings {
         println!("{finding}");
     }

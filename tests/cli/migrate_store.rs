@@ -109,7 +109,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
 /// end before.
 async fn there_and_back_killed_half_way() -> Result<(), &'static str> {
     let launch = made().await;
-    let (tags, interactions) = (length(20_000, 1_000_000), length(100_000, 5_000_000));
+    let (tags, interactions) = (length(10_000, 1_000_000), length(50_000, 5_000_000));
     let now = SystemClock::start().now().millis();
     fill(&launch.database(), tags, interactions, now);
     let before = counts(&launch.database());

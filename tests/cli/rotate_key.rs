@@ -166,7 +166,7 @@ async fn no_page_of_a_file_keeps_what_the_former_key_wrapped() {
 }
 
 /// Number of inlays, so that a rotation takes long enough to be killed in the middle.
-const INLAYS: u32 = 30_000;
+const INLAYS: u32 = 10_000;
 
 /// Replaces all inlays of a database. The keys of the new ones are all stored as the same bytes.
 async fn fill(launch: &Launch, wrapped: &[u8]) {

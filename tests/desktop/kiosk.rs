@@ -148,6 +148,11 @@ async fn a_tag_opens_its_experience_until_the_visitor_is_idle_and_nothing_stays(
             hall.desk.hands().see_colour(VASE).then_some(())
         })
         .await;
+        // The page has no background of its own, and black text.
+        eventually("the page is white, as in every browser", async || {
+            (hall.desk.hands().colour_at(20, 20) == [255; 3]).then_some(())
+        })
+        .await;
         if visit == 1 {
             hall.leave_picture(&window, "kiosk-visit").await;
         }
@@ -205,6 +210,23 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
     for code in ["404", "502", "refused", "error", "Error"] {
         assert!(!words.contains(code), "{words}");
     }
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn the_page_of_a_visit_opens_in_the_language_that_the_visitor_chose() {
+    let (hall, card) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    window.press("//header//button[@aria-expanded]").await;
+    window
+        .press("//header//button[normalize-space()='Deutsch']")
+        .await;
+    window.see("//main[@lang='de']").await;
+    let laid = hall.desk.readers().lay_down(card);
+    let language = hall.exhibit.next_language().await;
+    assert!(language.starts_with("de"), "{language}");
+    window.see("//button[normalize-space()='Fertig']").await;
+    laid.take_away();
     window.quit().await;
 }
 

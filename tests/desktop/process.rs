@@ -251,3 +251,25 @@ fn the_doctor_names_what_is_missing_and_what_to_paste() {
     assert!(!content);
     assert!(said.contains("reader"), "{said}");
 }
+
+#[test]
+fn the_doctor_names_the_package_of_a_font_that_the_kiosk_lacks() {
+    let home = home();
+    let kiosk = home.path().join(".local/share/tapdesk/kiosk");
+    std::fs::create_dir_all(&kiosk).unwrap();
+    let settings = json!({"pin": {"salt": "", "hash": ""}, "languages": ["en", "ja"]});
+    std::fs::write(kiosk.join("kiosk.json"), settings.to_string()).unwrap();
+    // A machine without fonts.
+    let fonts = home.path().join("fonts.conf");
+    std::fs::write(&fonts, "<fontconfig/>").unwrap();
+    let mut command = program(home.path());
+    command.arg("--doctor").env("FONTCONFIG_FILE", &fonts);
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(!output.status.success());
+    assert!(
+        said.contains("✗ The kiosk has no font for Japanese."),
+        "{said}"
+    );
+    assert!(said.contains("fonts-noto-cjk"), "{said}");
+}

@@ -1,7 +1,10 @@
 //! Names in the documents exist in the program. Commands and options are checked where they are
 //! defined: `service/src/cli/documents.rs`.
 
+use std::collections::BTreeMap;
 use std::fs;
+
+use memchr::memmem;
 
 use super::{documents, files, root};
 
@@ -23,19 +26,24 @@ fn every_variable_in_the_documents_is_read_somewhere() {
             sources += &fs::read_to_string(root().join(path)).expect("text");
         }
     }
+    // Each name with a document that has it.
+    let mut names = BTreeMap::new();
     for document in documents() {
         let places = ["TAPDESK_", "UPDATE_"].map(|prefix| document.text.match_indices(prefix));
         for (at, _) in places.into_iter().flatten() {
             let rest = &document.text[at..];
             let end = rest.find(|c: char| !(c.is_ascii_uppercase() || c == '_'));
-            let name = &rest[..end.unwrap_or(rest.len())];
-            assert!(
-                sources.contains(&format!("\"{name}\""))
-                    || sources.contains(&format!("env.{name}")),
-                "{}: nothing reads {name}",
-                document.path.display()
-            );
+            let name = rest[..end.unwrap_or(rest.len())].to_owned();
+            names.insert(name, document.path.clone());
         }
+    }
+    let is_read_as = |text: String| memmem::find(sources.as_bytes(), text.as_bytes()).is_some();
+    for (name, document) in names {
+        assert!(
+            is_read_as(format!("\"{name}\"")) || is_read_as(format!("env.{name}")),
+            "{}: nothing reads {name}",
+            document.display()
+        );
     }
 }
 

@@ -189,6 +189,8 @@ impl Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .user_agent(AGENT)
+            // Otherwise each client would read all certificates of the system.
+            .tls_certs_only([])
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .pool_idle_timeout(KEPT_IDLE)

@@ -41,13 +41,15 @@ pub struct Cluster {
 
 impl Cluster {
     /// The server that the tests of this process share. It is fast instead of durable: it never
-    /// waits for its disk.
+    /// waits for its disk. Nor does it tidy up by itself: it would look into the database of each
+    /// test that has ended, once a minute.
     ///
     /// # Panics
     /// When PostgreSQL is not installed, or does not start.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
-        SHARED.get_or_init(|| Self::start(&["fsync=off", "full_page_writes=off"]))
+        let settings = ["fsync=off", "full_page_writes=off", "autovacuum=off"];
+        SHARED.get_or_init(|| Self::start(&settings))
     }
 
     /// A server with these settings in addition to the usual ones.

@@ -64,7 +64,7 @@ async fn behind_a_balancer(database: &TestDatabase) -> ServiceProcess {
 
 #[tokio::test]
 async fn a_node_may_end_and_come_back_and_no_visitor_notices() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let one = behind_a_balancer(&database).await;
     let other = behind_a_balancer(&database).await;
     let tag = one.redirecting_tag(Value::Null).await;
@@ -94,7 +94,7 @@ async fn a_restart_behind_the_balancer_leaves_no_request_without_an_answer() {
 
 /// Restarts a node during visits. `Err` is another status than the one of a tap.
 async fn restart_behind_the_balancer() -> Result<(), u16> {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let delayed = || async {
         let launch = node(&database)
             .env("TAPDESK_TRUSTED_PROXIES", "127.0.0.1/32")
@@ -135,7 +135,7 @@ async fn restart_behind_the_balancer() -> Result<(), u16> {
 
 #[tokio::test]
 async fn the_administration_is_reached_from_the_owners_network_alone() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let one = behind_a_balancer(&database).await;
     let other = behind_a_balancer(&database).await;
     for (owner, status) in [("127.0.0.0/8", 200), ("192.0.2.0/24", 404)] {

@@ -42,7 +42,7 @@ async fn taps_within_a_second(
 
 #[tokio::test]
 async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let [one, other] = two(&database).await;
     let tag = one.redirecting_tag(json!({"name": "Bottle"})).await;
     for (number, deaf) in [(1, false), (2, false), (3, true)] {
@@ -79,7 +79,7 @@ async fn paired(node: &Client, phone: Value) -> (Value, String) {
 /// The other node had the phone in its memory, and its clock is ten minutes ahead.
 #[tokio::test]
 async fn a_phone_that_is_ended_on_one_node_ends_on_the_other_within_a_second() {
-    let [one, other] = two(&TestDatabase::create().await).await;
+    let [one, other] = two(&TestDatabase::create_migrated().await).await;
     let tag = one.redirecting_tag(Value::Null).await;
     let phone = json!({"name": "Bench", "scopes": ["read"]});
     let (id, cookie) = paired(&one, phone).await;
@@ -119,7 +119,7 @@ async fn a_phone_that_expires_ends_on_both_nodes_within_a_second() {
 /// The logo is beside the other settings.
 #[tokio::test]
 async fn a_logo_that_is_set_on_one_node_is_on_pages_of_the_other_within_a_second() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let [one, other] = two(&database).await;
     let tag = one.tag(json!({"name": "Bottle"})).await;
     let picture = include_bytes!("../../src-tauri/icons/32x32.png").to_vec();
@@ -137,7 +137,7 @@ async fn a_logo_that_is_set_on_one_node_is_on_pages_of_the_other_within_a_second
 /// Groups have a cache of their own.
 #[tokio::test]
 async fn a_patch_of_a_group_on_one_node_holds_at_taps_of_the_other_within_a_second() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let [one, other] = two(&database).await;
     let mut experiences = Vec::new();
     for end in ["red", "white"] {

@@ -17,7 +17,7 @@ const INVALID: &str = r#"{"error": true, "message": "Invalid rolling key"}"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_1000_racers_over_both_nodes_with_one_key_exactly_one_succeeds() {
-    let nodes = two(&TestDatabase::create().await).await;
+    let nodes = two(&TestDatabase::create_migrated().await).await;
     let tag = nodes[0].redirecting_tag(Value::Null).await;
     let tap = nodes[1].tap(&tag.path()).await;
     let clients = [nodes[0].another(), nodes[1].another()];
@@ -44,7 +44,7 @@ async fn of_1000_racers_over_both_nodes_with_one_key_exactly_one_succeeds() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_1000_racers_over_both_nodes_with_one_url_exactly_one_is_verified() {
-    let nodes = two(&TestDatabase::create().await).await;
+    let nodes = two(&TestDatabase::create_migrated().await).await;
     let (tag, mut inlay) = nodes[0].bottle().await;
     let url = inlay.url(&tag);
     let clients = [nodes[0].another(), nodes[1].another()];
@@ -75,7 +75,7 @@ async fn of_1000_racers_over_both_nodes_with_one_url_exactly_one_is_verified() {
 
 #[tokio::test]
 async fn a_tap_on_one_node_has_its_payload_on_the_other_and_its_update_on_the_first() {
-    let [one, other] = two(&TestDatabase::create().await).await;
+    let [one, other] = two(&TestDatabase::create_migrated().await).await;
     let (tag, mut inlay) = one.bottle().await;
     let tap = other.tap(&inlay.url(&tag)).await;
     let payload = one.payload(tap.key()).await;
@@ -127,7 +127,7 @@ impl Listener {
 
 #[tokio::test]
 async fn what_happens_on_any_node_is_told_live_on_both() {
-    let nodes = two(&TestDatabase::create().await).await;
+    let nodes = two(&TestDatabase::create_migrated().await).await;
     let tag = nodes[0].redirecting_tag(Value::Null).await;
     let mut listeners = [Listener::at(&nodes[0]).await, Listener::at(&nodes[1]).await];
     for (number, node) in nodes.iter().enumerate() {
@@ -146,7 +146,7 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
 
 #[tokio::test]
 async fn a_change_on_one_node_is_told_on_the_other() {
-    let nodes = two(&TestDatabase::create().await).await;
+    let nodes = two(&TestDatabase::create_migrated().await).await;
     let mut listener = Listener::at(&nodes[1]).await;
     let bottle = json!({"name": "Bottle 41"});
     let tag = nodes[0].admin_create("/tags", bottle).await;
@@ -161,7 +161,7 @@ async fn a_change_on_one_node_is_told_on_the_other() {
 /// that reopens the stream: nobody would send it the event later.
 #[tokio::test]
 async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let node = node(&database).start().await;
     let tag = node.redirecting_tag(Value::Null).await;
     node.tap(&tag.path()).await;
@@ -179,7 +179,7 @@ async fn who_comes_back_is_told_of_taps_behind_a_transaction_that_is_on_its_way(
 
 #[tokio::test]
 async fn a_token_deleted_on_one_node_ends_its_stream_on_the_other() {
-    let [one, other] = two(&TestDatabase::create().await).await;
+    let [one, other] = two(&TestDatabase::create_migrated().await).await;
     let created = one
         .admin_create("/tokens", json!({"name": "Script", "scopes": ["admin"]}))
         .await;
@@ -198,7 +198,7 @@ async fn a_token_deleted_on_one_node_ends_its_stream_on_the_other() {
 
 #[tokio::test]
 async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let starts = (0..4).map(|_| {
         let launch = node(&database);
         tokio::spawn(async move { launch.start().await })
@@ -222,7 +222,7 @@ async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
 
 #[tokio::test]
 async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let [one, other] = [node(&database), node(&database)]
         .map(|launch| launch.env("TAPDESK_PRIVATE_WEBHOOKS", "1"));
     let (one, other) = (one.start().await, other.start().await);
@@ -258,11 +258,11 @@ async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
 /// others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_webhook_gets_no_tap_from_before_it_though_a_neighbour_is_writing() {
-    let database = TestDatabase::create().await;
+    let database = TestDatabase::create_migrated().await;
     let service = node(&database).env("TAPDESK_PRIVATE_WEBHOOKS", "1");
     let service = service.start().await;
     let tag = service.redirecting_tag(Value::Null).await;
-    let neighbour = TestDatabase::create().await;
+    let neighbour = TestDatabase::create_migrated().await;
     let mut neighbour = neighbour.look_into().await;
     let writing = neighbour.transaction().await.unwrap();
     let number = "SELECT pg_current_xact_id()";
@@ -288,7 +288,7 @@ async fn a_webhook_gets_no_tap_from_before_it_though_a_neighbour_is_writing() {
 /// Behind a load balancer, the announcement and its tap may reach different nodes.
 #[tokio::test]
 async fn a_test_tap_that_is_announced_at_one_node_is_known_at_the_other() {
-    let [one, other] = two(&TestDatabase::create().await).await;
+    let [one, other] = two(&TestDatabase::create_migrated().await).await;
     let path = one.redirecting_tag(Value::Null).await.path();
     // The other node may not listen yet, so each tap is announced separately.
     eventually("a tap is known as a test", async || {
@@ -305,7 +305,7 @@ async fn a_test_tap_that_is_announced_at_one_node_is_known_at_the_other() {
 /// Both nodes look for due mails twice a second.
 #[tokio::test]
 async fn of_two_nodes_one_sends_each_mail() {
-    let [one, _other] = two(&TestDatabase::create().await).await;
+    let [one, _other] = two(&TestDatabase::create_migrated().await).await;
     let server = MailServer::start();
     let settings = json!({
         "host": "127.0.0.1", "port": server.port(), "security": "none", "from": "tapdesk@example.com",
@@ -338,7 +338,7 @@ async fn of_two_nodes_one_sends_each_mail() {
 /// Two first taps of one unlisted chip at the same moment: one tag, and both are taps of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn first_taps_of_one_unlisted_chip_on_both_nodes_create_one_tag() {
-    let nodes = two(&TestDatabase::create().await).await;
+    let nodes = two(&TestDatabase::create_migrated().await).await;
     let experience = nodes[0].redirect("https://shop.example/").await;
     let rule = json!({"unlisted": "create", "experience_id": experience});
     nodes[0]
@@ -379,7 +379,7 @@ async fn first_taps_of_one_unlisted_chip_on_both_nodes_create_one_tag() {
 /// the slug in another case on one of them.
 #[tokio::test]
 async fn a_slug_in_capitals_names_nobody_on_any_node_once_another_tag_has_it() {
-    let nodes = two(&TestDatabase::create().await).await;
+    let nodes = two(&TestDatabase::create_migrated().await).await;
     let status = async |node: usize, path: &str| nodes[node].tap(path).await.status;
     for (slug, twin) in [("cask-0001", "Cask-0001"), ("Cask-0002", "cask-0002")] {
         let (exact, capitals) = (format!("/t/{slug}"), format!("/t/{}", slug.to_uppercase()));

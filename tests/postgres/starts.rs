@@ -1,6 +1,7 @@
 //! `kill -9` of a node during its first start, and while it replaces the functions of an older
 //! program. strace sends the signal at a call that writes to the server.
 
+use futures_util::future::join_all;
 use tapdesk_tests::strace::can_trace;
 use tapdesk_tests::{Launch, TestDatabase, length};
 use tokio_postgres::Client;
@@ -14,6 +15,9 @@ const APART: usize = 3;
 /// The number of starts without a kill that end a test. Each start spreads its calls over its
 /// threads differently, so a later call of one thread may come again.
 const MISSES: usize = 3;
+/// The number of nodes that start at the same time, because each waits for its server most of the
+/// time.
+const AT_ONCE: usize = 3;
 /// Makes the functions of a database those of an older program: one that has another text, one that
 /// is missing, and one that this program does not have.
 const OLDER: &str = "UPDATE functions SET revision = 0;
@@ -49,23 +53,34 @@ async fn newest() -> Vec<String> {
 /// next start then has to leave the newest schema.
 async fn kill_anywhere(prepare: impl AsyncFn(&Launch, &Client)) {
     let newest = newest().await;
+    let mut numbers = (1..).step_by(length(APART, 1));
     let (mut kills, mut missed) = (0, 0);
-    for nth in (1..).step_by(length(APART, 1)) {
-        let database = TestDatabase::create().await;
-        let node = node(&database);
-        prepare(&node, &database.look_into().await).await;
-        if !node.is_killed_in(CALL, nth).await {
-            missed += 1;
-            if missed == MISSES {
-                break;
-            }
-            continue;
-        }
-        kills += 1;
-        assert!(node.start().await.terminate().await.success(), "{nth}");
-        assert_eq!(schema(&database.look_into().await).await, newest, "{nth}");
+    while missed < MISSES {
+        let some = numbers.by_ref().take(AT_ONCE);
+        let killed = join_all(some.map(|nth| is_begun_again(nth, &newest, &prepare))).await;
+        let of_these = killed.iter().filter(|killed| **killed).count();
+        kills += of_these;
+        missed += killed.len() - of_these;
     }
     assert!(kills > 2, "{kills}");
+}
+
+/// Kills a node at this call on a prepared database, and starts it again. Returns `false` if it
+/// started before it was killed.
+async fn is_begun_again(
+    nth: usize,
+    newest: &[String],
+    prepare: &impl AsyncFn(&Launch, &Client),
+) -> bool {
+    let database = TestDatabase::create().await;
+    let node = node(&database);
+    prepare(&node, &database.look_into().await).await;
+    if !node.is_killed_in(CALL, nth).await {
+        return false;
+    }
+    assert!(node.start().await.terminate().await.success(), "{nth}");
+    assert_eq!(schema(&database.look_into().await).await, newest, "{nth}");
+    true
 }
 
 #[tokio::test]

@@ -50,7 +50,7 @@ impl Backend for Postgres {
     }
 
     async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Storage {
-        let database = self.0.get_or_init(TestDatabase::create).await;
+        let database = self.0.get_or_init(TestDatabase::create_migrated).await;
         let address = Address::parse(&database.url(), |_| None).unwrap();
         let storage = PostgresStorage::open(address, clock, Time::Standing, entropy).await;
         storage.unwrap().into()

@@ -51,6 +51,17 @@ pub(super) struct Options {
     s3: S3,
 }
 
+impl Options {
+    /// The passphrase from the file that the options name. `None` if the key is left out.
+    fn given_passphrase(&self) -> Result<Option<Passphrase>> {
+        if self.without_key {
+            return Ok(None);
+        }
+        let text = self.passphrase.read()?;
+        Ok(text.map(|text| Passphrase::parse(&text)).transpose()?)
+    }
+}
+
 pub(super) fn run(options: &Options) -> Result<()> {
     let bucket = bucket::meant(&options.file)?;
     if options.list {
@@ -67,12 +78,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         );
     }
     // A download takes long: a passphrase that cannot be one shows before it.
-    let passphrase = if options.without_key {
-        None
-    } else {
-        let text = options.passphrase.read()?;
-        text.map(|text| Passphrase::parse(&text)).transpose()?
-    };
+    let passphrase = options.given_passphrase()?;
     let fetched = match &bucket {
         Some(path) => {
             make_place(&database)?;

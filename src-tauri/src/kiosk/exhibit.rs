@@ -8,7 +8,7 @@ use std::time::Duration;
 use tauri::{AppHandle, Manager as _};
 use tokio::time::timeout;
 
-use super::{Problem, SharedKiosk, lock, window};
+use super::{Problem, SharedKiosk, lock, system};
 use crate::shell::Shell;
 use crate::tray;
 
@@ -20,8 +20,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 /// How long the screen stays empty while the service starts, before it asks visitors to wait.
 const QUIET_START: Duration = Duration::from_secs(2);
 
-/// Begins to start the kiosk. It ends when the kiosk is shown or left.
+/// Begins to start the kiosk, on the thread of the user interface. It ends when the kiosk is shown or
+/// left.
 pub(crate) fn begin(app: &AppHandle) {
+    #[cfg(target_os = "linux")]
+    system::watchdog::begin();
     let starting = tauri::async_runtime::spawn(keep_starting(app.clone()));
     *lock(&app.state::<SharedKiosk>().starting) = Some(starting);
 }
@@ -68,7 +71,7 @@ fn explain(app: &AppHandle, why: Problem) {
         tracing::warn!("the kiosk waits: {} {}", why.title, why.text);
         kiosk.view.send_modify(|view| view.problem = Some(why));
     }
-    if let Err(error) = window::open(app, &shell.kiosk().chosen) {
+    if let Err(error) = system::open(app, &kiosk, &shell.kiosk().chosen) {
         tracing::error!("the window cannot be opened: {error}");
         app.exit(1);
     }

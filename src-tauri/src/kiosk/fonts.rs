@@ -1,15 +1,20 @@
 //! Fonts for the kiosk's languages: without one, visitors see boxes instead of letters. Tapdesk
 //! brings the Latin letters. Fonts of other scripts are too large, and every system packages them.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-/// Languages that need a font of the system, with the package of Debian and its relatives that
-/// brings one.
-const NEEDED: [(&str, &str); 4] = [
-    ("ar", "fonts-noto-core"),
-    ("he", "fonts-noto-core"),
-    ("ja", "fonts-noto-cjk"),
-    ("zh", "fonts-noto-cjk"),
+use crate::kiosk_settings::KioskSettings;
+use crate::reader::doctor::{Finding, Kind, Machine, Packages};
+
+/// Languages that need a font of the system: their codes, their names, and the packages of Debian and
+/// its relatives that bring one.
+const NEEDED: [(&str, &str, &str); 4] = [
+    ("ar", "Arabic", "fonts-noto-core"),
+    ("he", "Hebrew", "fonts-noto-core"),
+    ("ja", "Japanese", "fonts-noto-cjk"),
+    ("zh", "Chinese", "fonts-noto-cjk"),
 ];
 
 /// A language without a font on this machine.
@@ -25,14 +30,55 @@ pub(crate) struct MissingFont {
 /// The languages for which `has_font` finds no font. `None` from it means that nobody knows.
 fn missing(has_font: impl Fn(&str) -> Option<bool>) -> Vec<MissingFont> {
     let needed = NEEDED.iter().copied();
-    let lacking = needed.filter(|&(language, _)| has_font(language) == Some(false));
-    let named = lacking.map(|(language, package)| MissingFont { language, package });
+    let lacking = needed.filter(|&(language, ..)| has_font(language) == Some(false));
+    let named = lacking.map(|(language, _, package)| MissingFont { language, package });
     named.collect()
 }
 
 /// The languages without a font on this machine. Blocks.
 pub(crate) fn missing_here() -> Vec<MissingFont> {
     missing(has_font)
+}
+
+/// The doctor's finding about a kiosk that is set up in this folder; `None` if it lacks no font.
+/// Blocks.
+pub(crate) fn finding(folder: &Path, machine: Machine) -> Option<Finding> {
+    let settings = KioskSettings::stored(folder)?;
+    settings.pin.as_ref()?;
+    advice(
+        &settings.chosen.languages,
+        &missing_here(),
+        machine.packages,
+    )
+}
+
+/// Names the missing fonts of the languages that visitors can choose: of all if `offered` is empty.
+fn advice(offered: &[String], missing: &[MissingFont], packages: Packages) -> Option<Finding> {
+    let is_offered =
+        |language: &str| offered.is_empty() || offered.iter().any(|one| one == language);
+    let lacking: Vec<_> = NEEDED
+        .iter()
+        .filter(|(language, ..)| {
+            is_offered(language) && missing.iter().any(|font| font.language == *language)
+        })
+        .collect();
+    if lacking.is_empty() {
+        return None;
+    }
+    let names: Vec<_> = lacking.iter().map(|(_, name, _)| *name).collect();
+    let mut needed: Vec<_> = lacking.iter().map(|(.., package)| *package).collect();
+    // Languages of one package are next to each other.
+    needed.dedup();
+    let needed = needed.join(" ");
+    Some(Finding {
+        kind: Kind::NoFont,
+        title: format!("The kiosk has no font for {}.", names.join(", ")),
+        text: format!(
+            "Visitors who choose such a language see boxes instead of letters. Install a font, or turn the \
+             language off under Settings, Kiosk. On Debian, the package is {needed}."
+        ),
+        command: (packages == Packages::Apt).then(|| format!("sudo apt-get install {needed}")),
+    })
 }
 
 /// Asks fontconfig, which chooses the fonts of pages, for a font of a language; `None` if its
@@ -68,8 +114,41 @@ mod tests {
 
     #[test]
     fn only_languages_of_the_kiosk_are_asked_for() {
-        let known =
-            |(language, _): &(&str, &str)| crate::kiosk_settings::language::is_language(language);
+        let known = |(language, ..): &(&str, &str, &str)| {
+            crate::kiosk_settings::language::is_language(language)
+        };
         assert!(NEEDED.iter().all(known));
+    }
+
+    #[test]
+    fn the_doctor_names_the_package_of_a_language_that_is_offered() {
+        let missing = missing(|_| Some(false));
+        let all = advice(&[], &missing, Packages::Apt).unwrap();
+        assert!(all.title.contains("Arabic, Hebrew, Japanese, Chinese"));
+        let paste = "sudo apt-get install fonts-noto-core fonts-noto-cjk";
+        assert_eq!(all.command.as_deref(), Some(paste));
+        assert!(all.kind.is_problem());
+        let offered = ["en".to_owned(), "ja".to_owned()];
+        let some = advice(&offered, &missing, Packages::Dnf).unwrap();
+        assert_eq!(some.title, "The kiosk has no font for Japanese.");
+        assert!(some.text.ends_with("the package is fonts-noto-cjk."));
+        assert_eq!(some.command, None, "another distribution");
+        let fine = [
+            advice(&offered[..1], &missing, Packages::Apt),
+            advice(&[], &[], Packages::Apt),
+        ];
+        assert_eq!(fine, [None, None]);
+    }
+
+    #[test]
+    fn a_computer_without_a_kiosk_needs_no_fonts_for_one() {
+        let machine = Machine {
+            kernel_driver: false,
+            has_daemon: true,
+            hides_processes: false,
+            packages: Packages::Apt,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(finding(folder.path(), machine), None);
     }
 }

@@ -5,11 +5,14 @@ pub(super) mod autostart;
 mod awake;
 mod page;
 mod screen;
+pub(super) mod watchdog;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
 
 pub(super) use self::awake::Awake;
 use self::screen::Screen;
@@ -17,12 +20,39 @@ pub(super) use self::screen::take_down;
 use super::allowed_hosts::AllowedHosts;
 use super::visits::Visits;
 use super::{Running, SharedKiosk, lock, window};
-use crate::kiosk_settings::KioskSettings;
+use crate::kiosk_settings::{Chosen, KioskSettings};
 use crate::origin::MAIN;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
 use crate::state::Ready;
 use crate::tray;
+
+/// Opens the kiosk's window with everything that confines its page, unless it is open. A page that
+/// crashes or hangs is loaded again from then on, also while the kiosk waits for its start.
+pub(super) fn open(app: &AppHandle, kiosk: &SharedKiosk, chosen: &Chosen) -> tauri::Result<()> {
+    let Some(window) = window::open(app, chosen)? else {
+        return Ok(());
+    };
+    screen::set_up(&window, Arc::clone(kiosk))?;
+    // A page that never calls is loaded again, too.
+    lock(&kiosk.heartbeat).loads();
+    tauri::async_runtime::spawn(follow_page(app.clone(), Arc::clone(kiosk)));
+    Ok(())
+}
+
+/// Loads the attract page again whenever it hangs, until its window is closed.
+async fn follow_page(app: AppHandle, kiosk: SharedKiosk) {
+    let mut seconds = interval(Duration::from_secs(1));
+    seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while window::is_open(&app) {
+        seconds.tick().await;
+        let must_load = lock(&kiosk.heartbeat).must_load();
+        if must_load {
+            tracing::warn!("the welcome page hangs; it is loaded again");
+            screen::reload(&app);
+        }
+    }
+}
 
 /// Shows the kiosk in place of the owner's window. An `Err` is a sentence for people.
 pub(super) fn show(
@@ -50,10 +80,10 @@ pub(super) fn show(
         has_keyboard: settings.chosen.keyboard,
         colour: settings.chosen.colour.clone(),
         failed_seconds: 0,
+        noticed_seconds: 0,
         begun: 0,
     };
-    window::open(app, &settings.chosen)
-        .and_then(|window| screen::set_up(&window, events.clone()))
+    open(app, kiosk, &settings.chosen)
         .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
     // The owner's window keeps its readers if the kiosk's does not open.
     let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {

@@ -2,9 +2,14 @@
 
 use tauri::AppHandle;
 
-use super::{SharedKiosk, WHY_NOT};
-use crate::kiosk_settings::KioskSettings;
+use super::{SharedKiosk, WHY_NOT, window};
+use crate::kiosk_settings::{Chosen, KioskSettings};
 use crate::state::Ready;
+
+/// Opens a window that says so.
+pub(super) fn open(app: &AppHandle, _: &SharedKiosk, chosen: &Chosen) -> tauri::Result<()> {
+    window::open(app, chosen).map(drop)
+}
 
 /// Always fails: this system has no kiosk.
 pub(super) fn show(

@@ -25,6 +25,9 @@ use crate::state::ShellState;
 
 /// Seconds after which a service that failed is started again.
 const RESTART_SECONDS: u32 = 5;
+/// How long a message stays, in seconds: long enough to read its two sentences. A page that is loaded
+/// again must not show it to a later visitor.
+const NOTICE_SECONDS: u32 = 12;
 
 /// The page with which a visit begins, and its look.
 pub(super) struct FirstPage {
@@ -55,8 +58,6 @@ pub(super) trait Display: Send + 'static {
     fn begin(&self, page: FirstPage);
     /// Ends the visit and deletes everything that its page stored.
     fn end(&self);
-    /// Loads the attract page again, because it hangs.
-    fn reload(&self);
 }
 
 /// The work of one kiosk until it is closed.
@@ -79,6 +80,8 @@ pub(super) struct Visits<D> {
     pub colour: Option<String>,
     /// For how many seconds the service has failed.
     pub failed_seconds: u32,
+    /// For how many seconds the message to a visitor has been shown.
+    pub noticed_seconds: u32,
     /// The number of visits since the kiosk was shown.
     pub begun: u64,
 }
@@ -92,8 +95,6 @@ impl<D: Display> Visits<D> {
     ) {
         let mut seconds = interval(Duration::from_secs(1));
         seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // A page that never calls is loaded again, too.
-        lock(&self.kiosk.heartbeat).loads();
         self.kiosk.view.send_modify(|view| view.has_service = true);
         // A tag that was on the reader before the kiosk was shown is no visitor's tap.
         let mut seen = None;
@@ -147,6 +148,7 @@ impl<D: Display> Visits<D> {
                 (None, Some(notice))
             }
         };
+        self.noticed_seconds = 0;
         self.kiosk.view.send_modify(|view| {
             view.is_reading = false;
             view.visit = visit;
@@ -236,8 +238,6 @@ impl<D: Display> Visits<D> {
             }
             Event::PageFailed if visiting => self.give_up(Notice::Failed),
             Event::PageBroke if visiting => self.give_up(Notice::Broke),
-            // Its process ended, and it is loaded again.
-            Event::AttractBroke => lock(&self.kiosk.heartbeat).loads(),
             Event::PageShown
             | Event::Done
             | Event::OwnerAsks
@@ -249,8 +249,8 @@ impl<D: Display> Visits<D> {
 
     fn second_passed(&mut self) {
         self.count_down();
+        self.clear_notice();
         self.follow_service();
-        self.follow_page();
         self.report();
     }
 
@@ -288,14 +288,6 @@ impl<D: Display> Visits<D> {
         }
     }
 
-    /// Loads the attract page again if it hangs.
-    fn follow_page(&self) {
-        if lock(&self.kiosk.heartbeat).must_load() {
-            tracing::warn!("the welcome page hangs; it is loaded again");
-            self.display.reload();
-        }
-    }
-
     /// Reports the state to the service, for the desk and the metrics.
     fn report(&self) {
         let (visits_today, last_visit_at) = {
@@ -324,6 +316,24 @@ impl<D: Display> Visits<D> {
                 }
             }),
             None => {}
+        }
+    }
+
+    /// Removes a message that was there long enough. During a visit it stays until the visitor does
+    /// something.
+    fn clear_notice(&mut self) {
+        let is_shown = {
+            let view = self.kiosk.view.borrow();
+            view.notice.is_some() && view.visit.is_none()
+        };
+        if !is_shown {
+            self.noticed_seconds = 0;
+            return;
+        }
+        self.noticed_seconds += 1;
+        if self.noticed_seconds >= NOTICE_SECONDS {
+            self.noticed_seconds = 0;
+            self.kiosk.view.send_modify(|view| view.notice = None);
         }
     }
 

@@ -25,11 +25,16 @@ pub(super) fn displays(app: &AppHandle) -> Vec<String> {
     named.collect()
 }
 
-/// Opens the window, full screen on the chosen display. It is already open if it said why the kiosk
-/// did not start.
-pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
-    if let Some(window) = app.get_webview_window(LABEL) {
-        return Ok(window);
+/// Whether the window is open.
+pub(super) fn is_open(app: &AppHandle) -> bool {
+    app.get_webview_window(LABEL).is_some()
+}
+
+/// Opens the window, full screen on the chosen display. `None` if it is already open, because it said
+/// why the kiosk did not start.
+pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<Option<WebviewWindow>> {
+    if is_open(app) {
+        return Ok(None);
     }
     let names = displays(app);
     let number = chosen
@@ -67,7 +72,7 @@ pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWin
             api.prevent_close();
         }
     });
-    Ok(window)
+    Ok(Some(window))
 }
 
 /// Destroys the window, because a normal close is prevented.

@@ -54,6 +54,8 @@ pub enum Kind {
     Unavailable,
     /// The card does not answer.
     Mute,
+    /// The kiosk of this machine lacks a font. It concerns no reader.
+    NoFont,
 }
 
 impl Kind {

@@ -72,7 +72,7 @@ impl Shell {
                 .map_err(|error| format!("The token cannot be stored: {error}."))
                 .map_err(|why| FieldError::of("token", why))
         };
-        blocking(move || Ok(kept()))
+        blocking(move || Ok::<_, String>(kept()))
             .await
             .map_err(FieldError::whole)??;
         let added = connection(&remote);
@@ -97,7 +97,7 @@ impl Shell {
         let name = secret_name(id);
         blocking(move || {
             keychain.forget(&folders, &name);
-            Ok(())
+            Ok::<_, String>(())
         })
         .await?;
         self.publish(self.embedded.read().await.as_ref(), None);

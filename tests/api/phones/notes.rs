@@ -277,23 +277,20 @@ async fn a_row_that_is_refused_keeps_its_note() {
         (&*token, damaged, 422, "cannot be read"),
         ("1.x", &b""[..], 403, "too old"),
     ] {
-        let sent = send(token, photo).await;
-        assert_eq!(sent.status, status, "{why}: {}", sent.body);
-        assert!(sent.body.contains(why), "{why}: {}", sent.body);
-        assert!(
-            sent.body.contains("torn</textarea>"),
-            "{why}: {}",
-            sent.body
-        );
+        let answer = send(token, photo).await;
+        assert_eq!(answer.status, status, "{why}: {}", answer.body);
+        assert!(answer.body.contains(why), "{why}: {}", answer.body);
+        let is_kept = answer.body.contains("torn</textarea>");
+        assert!(is_kept, "{why}: {}", answer.body);
     }
     // The sheet is closed meanwhile, and no other is open: the form stays, and can be sent again.
     let at = format!("/sheets/{sheet}");
     service.admin_patch(&at, json!({"closed": true})).await;
-    let sent = send(&token, b"").await;
-    assert_eq!(sent.status, 409, "{}", sent.body);
-    assert!(sent.body.contains("torn</textarea>"), "{}", sent.body);
+    let answer = send(&token, b"").await;
+    assert_eq!(answer.status, 409, "{}", answer.body);
+    assert!(answer.body.contains("torn</textarea>"), "{}", answer.body);
     let again = format!("name=\"sheet\" value=\"{sheet}\"");
-    assert!(sent.body.contains(&again), "{}", sent.body);
+    assert!(answer.body.contains(&again), "{}", answer.body);
     // A phone without the right to add rows does not see the sheet by such a form.
     let other = phone(&service, &["tags"]).await;
     let of_other = other.staff_tap(&tag.path()).await;

@@ -67,6 +67,17 @@ impl Exhibit {
 
     /// The data that the page finds in its next visit.
     pub(super) async fn next_visit(&self) -> Value {
+        self.next().await["found"].clone()
+    }
+
+    /// The language in which the page is opened in its next visit.
+    pub(super) async fn next_language(&self) -> String {
+        let report = self.next().await;
+        report["language"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The next report of the page.
+    async fn next(&self) -> Value {
         let mut heard = self.heard.lock().await;
         let next = tokio::time::timeout(PATIENCE, heard.0.recv());
         let received = next
@@ -76,7 +87,7 @@ impl Exhibit {
         heard
             .1
             .push(received["rk"].as_str().unwrap_or_default().to_owned());
-        received["found"].clone()
+        received
     }
 
     /// How often the picture was requested.

@@ -2,14 +2,17 @@
 //! started again, as systemd does.
 
 use std::fs;
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use tapdesk_service::clock::Stopwatch;
 
-use tapdesk_tests::{eventually, length};
+use tapdesk_tests::{PATIENCE, eventually, length};
 
 use super::{ATTRACT, DONE, Hall, pages};
-use crate::window::Window;
+use crate::window::{Desk, Window};
 
 /// Visits after which the caches of a new process are filled.
 const WARM: u32 = 5;
@@ -106,9 +109,26 @@ async fn a_day_of_visits_with_lost_readers_and_crashes_leaves_memory_flat() {
 }
 
 #[tokio::test]
-async fn a_page_that_hangs_is_loaded_again() {
-    let (hall, card) = Hall::set_up(60).await;
-    let window = hall.open().await;
+async fn systemd_hears_that_the_window_works() {
+    let name = format!("tapdesk-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let systemd = UnixDatagram::bind_addr(&address).unwrap();
+    systemd.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut desk = Desk::new();
+    desk.set("NOTIFY_SOCKET", format!("@{name}").leak());
+    desk.set("WATCHDOG_USEC", "30000000");
+    let window = desk.open_with(&["--kiosk"]).await;
+    // The limit of the unit is for the start. After it, a window that hangs is ended sooner.
+    for sign in ["WATCHDOG_USEC=8000000", "WATCHDOG=1", "WATCHDOG=1"] {
+        let mut message = [0; 32];
+        let length = systemd.recv(&mut message).unwrap();
+        assert_eq!(message[..length], *sign.as_bytes());
+    }
+    window.quit().await;
+}
+
+/// Lets the welcome page hang, and waits until it is loaded again.
+async fn hang(hall: &Hall, window: &Window) {
     let attract = pages(window.process)[0].to_string();
     let stopped = std::process::Command::new("kill")
         .args(["-STOP", &attract])
@@ -119,6 +139,40 @@ async fn a_page_that_hangs_is_loaded_again() {
         (log.contains("the welcome page hangs") && log.contains("crashed")).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_page_that_hangs_while_the_kiosk_waits_is_loaded_again() {
+    let (hall, mut card) = Hall::set_up(60).await;
+    let other = TcpListener::bind(hall.service.trim_start_matches("http://")).unwrap();
+    let window = hall.desk.open_with(&["--kiosk"]).await;
+    window
+        .see("//h1[normalize-space()='One moment, please.']")
+        .await;
+    hang(&hall, &window).await;
+    assert!(!hall.desk.log().contains("the kiosk is shown"));
+    drop(other);
+    eventually("the kiosk is shown", async || {
+        hall.desk.log().contains("the kiosk is shown").then_some(())
+    })
+    .await;
+    // A tag that is there before the kiosk watches its readers is no tap, so a visitor tries again.
+    loop {
+        let placed = hall.desk.readers().lay_down(card);
+        let visit = tokio::time::timeout(Duration::from_secs(10), hall.exhibit.next_visit());
+        if visit.await.is_ok() {
+            break;
+        }
+        card = placed.take_away();
+    }
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_page_that_hangs_is_loaded_again() {
+    let (hall, card) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    hang(&hall, &window).await;
     let placed = hall.desk.readers().lay_down(card);
     hall.exhibit.next_visit().await;
     placed.take_away();

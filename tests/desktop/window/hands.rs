@@ -195,6 +195,12 @@ impl Hands {
         self.look().as_chunks().0.contains(&colour)
     }
 
+    /// The colour at a position of the display, as red, green and blue.
+    pub(crate) fn colour_at(&self, x: u16, y: u16) -> [u8; 3] {
+        let pixel = usize::from(y) * usize::from(self.size.0) + usize::from(x);
+        self.look().as_chunks().0[pixel]
+    }
+
     /// All pixels of the display: three bytes each, row by row.
     fn look(&self) -> Vec<u8> {
         let (width, height) = self.size;

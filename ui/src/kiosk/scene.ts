@@ -2,20 +2,11 @@
 // that nothing jumps from one to the next.
 
 import type { View } from "./desktop";
+import rest from "./rest.json";
 import { ownersWords, wordsOf, type Language } from "./words";
 
 /** The state of a kiosk that waits for a visitor, with everything that it needs. */
-export const atRest: View = {
-  visit: null,
-  notice: null,
-  has_reader: true,
-  has_service: true,
-  has_tag: false,
-  is_reading: false,
-  tags: 0,
-  asked: 0,
-  problem: null,
-};
+export const atRest: View = rest;
 
 /** `visit` is the visitor's page with the strip below it; all others fill the screen. */
 export type Scene = "attract" | "waiting" | "genuine" | "not_verified" | "read" | "visit" | "goodbye" | "lift" | "no_reader" | "no_service";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import service from "../../../service/data/words.json";
+import { templates } from "../routes/settings/kiosk/templates";
 import { closing, languageOf, languages, noticeIn, offered, ownersWords, wordsOf } from "./words";
 
 describe("The words of the kiosk", () => {
@@ -37,6 +38,15 @@ describe("The words of the kiosk", () => {
   it("leave the owner's own as they are", () => {
     const own = { heading: "Welcome to the winery", text: wordsOf("en").text };
     expect(ownersWords(own, "fr")).toEqual({ heading: "Welcome to the winery", text: wordsOf("fr").text });
+  });
+
+  it("of each template are in the visitor's language", () => {
+    for (const template of Object.values(templates)) {
+      const { heading, text } = ownersWords(template, "pl");
+      expect([heading, text]).not.toContain(template.heading);
+      expect([heading, text]).not.toContain(template.text);
+    }
+    expect(ownersWords({ heading: "Is it genuine?", text: "" }, "de")).toEqual({ heading: "Ist es echt?", text: "" });
   });
 
   it("say that a visit ends only in its last seconds", () => {

@@ -36,14 +36,19 @@ export function offered(chosen: readonly string[]): Language[] {
   return known.length > 0 ? known : languages;
 }
 
-/** The owner's own texts unchanged; Tapdesk's default texts in the visitor's language. */
-export function ownersWords(own: { heading: string; text: string }, language: Language) {
-  const { heading, text } = all[language];
-  return {
-    heading: own.heading === all.en.heading ? heading : own.heading,
-    text: own.text === all.en.text ? text : own.text,
-  };
+/** The texts that Tapdesk proposes to the owner. */
+const PROPOSED = ["heading", "text", "shop_heading", "shop_text", "tasting_heading", "tasting_text"] as const;
+
+function translated(text: string, language: Language) {
+  const proposed = PROPOSED.find((one) => all.en[one] === text);
+  return proposed ? all[language][proposed] : text;
 }
+
+/** The owner's own texts unchanged; those that Tapdesk proposed in the visitor's language. */
+export const ownersWords = ({ heading, text }: { heading: string; text: string }, language: Language) => ({
+  heading: translated(heading, language),
+  text: translated(text, language),
+});
 
 /** The message when a visit is about to end; empty before. */
 export function closing(seconds: number, language: Language): string {

@@ -1,6 +1,8 @@
 // A stand-in for the desktop, for what a browser cannot show: it answers the kiosk's commands with
 // data, notes the PINs that were tried, and has readers that inlays are placed on.
 
+import { readFile } from "node:fs/promises";
+
 const chosen = {
   display: "A display that is gone",
   heading: "Place your tag here",
@@ -140,22 +142,16 @@ export const desktopHost = (page, given) =>
     };
   }, given);
 
-/** The state of a kiosk that waits for a visitor. */
-export const atRest = {
-  visit: null,
-  notice: null,
-  has_reader: true,
-  has_service: true,
-  has_tag: false,
-  is_reading: false,
-  tags: 0,
-  asked: 0,
-  problem: null,
-};
-/** `settings` are what the owner's sheet finds instead. */
-export const kioskHost = (page, view = {}, settings = {}) =>
+/** The state of a kiosk that waits for a visitor, as its page has it. */
+export const atRest = JSON.parse(await readFile(new URL("../../src/kiosk/rest.json", import.meta.url), "utf8"));
+/** `settings` are what the owner's sheet finds instead, and `attract` what the kiosk's page does. */
+export const kioskHost = (page, view = {}, settings = {}, attract = {}) =>
   desktopHost(page, {
-    answers: { ...kiosk, kiosk_settings: { ...kiosk.kiosk_settings, ...settings } },
+    answers: {
+      ...kiosk,
+      kiosk_settings: { ...kiosk.kiosk_settings, ...settings },
+      kiosk_attract: { ...kiosk.kiosk_attract, ...attract },
+    },
     view: { ...atRest, ...view },
   });
 

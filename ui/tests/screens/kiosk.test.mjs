@@ -88,6 +88,28 @@ group("Kiosk", {
         );
         assert.deepEqual(small, [], name);
       }
+      await example("own-visit", "This page closes in 9 seconds")(page, { ui });
+      const strip = await page
+        .locator("main p, main button")
+        .evaluateAll((all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize)));
+      assert.deepEqual(strip, [38, 38]);
+    },
+    "has room for each message in the strip below a page": async (page, { ui }) => {
+      for (const width of [1920, 1080, 800]) {
+        await page.setViewportSize({ width, height: 96 });
+        await example("own-visit", "This page closes in 9 seconds")(page, { ui });
+        for (const [language, { other_host, done }] of Object.entries(words)) {
+          const height = await page.evaluate(
+            ([text, button]) => {
+              document.querySelector("main p").textContent = text;
+              document.querySelector("main button").textContent = button;
+              return document.querySelector("main p").getBoundingClientRect().height;
+            },
+            [other_host, done],
+          );
+          assert.ok(height <= 96, `${language}: ${height} of 96 at ${width}`);
+        }
+      }
     },
     "fits both displays in every language, and nothing moves from one moment to the next": async (page, { ui }) => {
       for (const size of [
@@ -107,6 +129,18 @@ group("Kiosk", {
               .map(([text]) => text),
           );
           assert.deepEqual(outside, [], `${name} on ${size.width}x${size.height}`);
+          const edges = await page.evaluate(() =>
+            ["header button", "main h1", "main figure"].map((one) => {
+              const { left, right } = document.querySelector(one).getBoundingClientRect();
+              return { left: Math.round(left), right: Math.round(right) };
+            }),
+          );
+          const [button, heading, code] = edges;
+          // Beside the words the code ends with the languages, below them it begins with the words.
+          const wide = size.width > size.height;
+          const isRtl = ["العربية", "עברית"].includes(name);
+          const side = wide === isRtl ? "left" : "right";
+          assert.equal(code[side], (wide ? button : heading)[side], `${name}: ${JSON.stringify(edges)}`);
         }
         const places = [];
         for (const name of ["waiting", "genuine", "not-verified", "goodbye", "no-service"]) {
@@ -116,6 +150,38 @@ group("Kiosk", {
           places.push(JSON.stringify({ place, letters }));
         }
         assert.equal(new Set(places).size, 1, places.join(" "));
+      }
+    },
+    "keeps its words and its code apart on displays of every shape": async (page, { ui }) => {
+      for (const [width, height] of [
+        [1280, 800],
+        [1280, 1024],
+        [800, 480],
+        [1080, 1080],
+        [1024, 1280],
+        [1200, 1600],
+        [1200, 1920],
+      ]) {
+        await page.setViewportSize({ width, height });
+        for (const name of ["own", "lift", "message", "bright"]) {
+          await page.goto(`${ui.url}kiosk.html?example=${name}`);
+          await page.getByRole("heading").waitFor();
+          const wrong = await page.evaluate(() => {
+            const parts = [...document.querySelectorAll("header > *, .words > :not(:empty), main figure")].map((one) => {
+              const { left, top, right, bottom } = one.getBoundingClientRect();
+              return { text: one.textContent.trim().slice(0, 20), left, top, right, bottom };
+            });
+            const outside = parts.filter((one) => one.left < 0 || one.top < 0 || one.right > innerWidth || one.bottom > innerHeight);
+            const covered = parts.flatMap((one, number) =>
+              parts.slice(number + 1).filter((other) => {
+                const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+                return across > 1 && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
+              }),
+            );
+            return [...outside, ...covered].map(({ text }) => text);
+          });
+          assert.deepEqual(wrong, [], `${name} on ${width}x${height}`);
+        }
       }
     },
     "keeps the owner's longest words and a message below them on both displays": async (page, { ui }) => {
@@ -205,6 +271,68 @@ group("Kiosk", {
       await shows(page, { tags: 2, has_tag: true, notice: "unread" });
       await page.getByText("The tag could not be read.").waitFor();
       await page.getByRole("heading", { name: "Place your tag here" }).waitFor({ timeout: 2_000 });
+    },
+    "tells a visitor in the own language why the page closed, and nothing to the next one": async (page, world) => {
+      await waiting(page, world);
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      await shows(page, { tags: 1, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 1, notice: "broke" });
+      await page.getByText("Die Seite funktioniert nicht mehr.").waitFor();
+      await page.getByRole("heading", { name: "Legen Sie Ihren Anhänger hier auf" }).waitFor();
+      // The shell removes a message that was there long enough.
+      await shows(page, { tags: 1 });
+      await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
+      assert.equal(await page.getByText(/funktioniert|stopped working|Danke|Thank/).count(), 0);
+      // A tag that opens nothing during a visit can be another visitor's.
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Deutsch" }).click();
+      await shows(page, { tags: 2, visit: open });
+      await page.getByRole("button", { name: "Fertig" }).waitFor();
+      await shows(page, { tags: 3, notice: "blank" });
+      await page.getByText("This tag has no content yet.").waitFor();
+      // Who chooses a language while the message is there keeps it for the visit.
+      await shows(page, { tags: 4, visit: open });
+      await shows(page, { tags: 4, notice: "failed" });
+      await page.getByText("The page cannot be reached.").waitFor();
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "Polski" }).click();
+      await shows(page, { tags: 5, visit: open });
+      await page.getByRole("button", { name: "Gotowe" }).waitFor();
+    },
+    "keeps its size under two fingers": async (page, world) => {
+      await waiting(page, world);
+      const prevented = (fingers) =>
+        page.evaluate((fingers) => {
+          const touches = Array.from({ length: fingers }, (_, identifier) => new Touch({ identifier, target: document.body }));
+          const move = new TouchEvent("touchmove", { touches, bubbles: true, cancelable: true });
+          return !document.body.dispatchEvent(move);
+        }, fingers);
+      assert.equal(await prevented(1), false);
+      assert.equal(await prevented(2), true);
+    },
+    "shows each video to its end, and then the next picture": async (page, { ui }) => {
+      await page.emulateMedia({ reducedMotion: "no-preference" });
+      await page.addInitScript(() => {
+        Object.defineProperty(HTMLMediaElement.prototype, "duration", { get: () => 4 });
+        Object.defineProperty(HTMLMediaElement.prototype, "play", { value: () => Promise.resolve() });
+      });
+      await page.route("**/film.mp4", (route) => route.fulfill({ body: "a film", contentType: "video/mp4" }));
+      await page.route("**/vase.svg", (route) =>
+        route.fulfill({ body: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', contentType: "image/svg+xml" }),
+      );
+      await kioskHost(page, {}, {}, { pictures: ["film.mp4", "vase.svg"], picture_seconds: 2 });
+      await page.goto(`${ui.url}kiosk.html`);
+      const film = page.locator("video");
+      await film.waitFor({ state: "attached" });
+      await film.dispatchEvent("loadedmetadata");
+      const began = Date.now();
+      await page.locator(".media img").waitFor({ state: "attached" });
+      const lasted = Date.now() - began;
+      assert.ok(lasted > 3_000, `${lasted} ms`);
+      // A picture has the owner's time.
+      await film.waitFor({ state: "attached", timeout: 10_000 });
     },
     "leads a visitor from the tag to the verdict, the page and the thanks, and leaves no trace": async (page, world) => {
       await waiting(page, world);

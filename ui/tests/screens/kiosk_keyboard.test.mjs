@@ -7,6 +7,7 @@ import { test } from "@playwright/test";
 const SCRIPT = new URL("../../../src-tauri/src/kiosk/linux/keyboard.js", import.meta.url);
 const PAGE = `<!doctype html><meta http-equiv="Content-Security-Policy" content="style-src 'none'">
   <body><form><input id="name" aria-label="Name"><input id="age" type="number" aria-label="Age"><textarea aria-label="Notes"></textarea>
+  <input type="email" aria-label="Email">
   <input type="checkbox" aria-label="Consent"></form></body>`;
 
 /** A page with the keyboard, whose closed tree the test may see. */
@@ -56,6 +57,17 @@ test.describe("The keyboard of a visitor's page", () => {
       assert.equal(await page.getByLabel("Notes").inputValue(), "a\nb");
       await page.getByLabel("Consent").click();
       await page.getByRole("button").first().waitFor({ state: "detached" });
+    }));
+
+  test("has Latin letters for an address, in every script", ({ browser }) =>
+    opened(browser, "he", async (page) => {
+      await page.getByLabel("Email").click();
+      await press(page, "a", "@", "b");
+      assert.equal(await page.getByLabel("Email").inputValue(), "a@b");
+      const name = page.getByLabel("Name");
+      await name.click();
+      await press(page, "ש", "abc", "a", "אבג", "ל");
+      assert.equal(await name.inputValue(), "שaל");
     }));
 
   test("has the letters of the visitor's language, and leaves a real keyboard alone", ({ browser }) =>

@@ -36,6 +36,7 @@ mod traceparent;
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::LazyLock;
 use std::time::{Duration, UNIX_EPOCH};
 
 use axum::Router;
@@ -72,7 +73,31 @@ pub enum Exposure {
 ///
 /// A route that `auth/access.rs` does not list as open requires a token.
 pub fn router(state: AppState, exposure: Exposure) -> Router {
-    let public = Router::new()
+    let routes = match exposure {
+        Exposure::PublicOnly => with_fallbacks(public_routes()),
+        Exposure::WithAdmin => ALL_ROUTES.clone(),
+    };
+    routes
+        .layer(middleware::from_fn_with_state(
+            (state.clone(), exposure),
+            pass,
+        ))
+        .with_state(state)
+}
+
+/// The routes of a listener with the admin API. They have no state yet, so all routers of this process
+/// share them: collecting them takes longer than the rest of a start.
+static ALL_ROUTES: LazyLock<Router<AppState>> =
+    LazyLock::new(|| with_fallbacks(public_routes().merge(admin::router())));
+
+fn with_fallbacks(routes: Router<AppState>) -> Router<AppState> {
+    routes
+        .fallback(public::tap_by_template)
+        .method_not_allowed_fallback(error::no_such_method)
+}
+
+fn public_routes() -> Router<AppState> {
+    Router::new()
         .route("/t/{slug}", any(public::tap))
         // A QR code in capitals is smaller.
         .route("/T/{slug}", any(public::tap))
@@ -103,19 +128,7 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
             get(public::app_links::android),
         )
         .route("/health", get(public::health))
-        .route("/ready", get(public::ready));
-    let router = match exposure {
-        Exposure::PublicOnly => public,
-        Exposure::WithAdmin => public.merge(admin::router()),
-    };
-    router
-        .fallback(public::tap_by_template)
-        .method_not_allowed_fallback(error::no_such_method)
-        .layer(middleware::from_fn_with_state(
-            (state.clone(), exposure),
-            pass,
-        ))
-        .with_state(state)
+        .route("/ready", get(public::ready))
 }
 
 /// Wraps every request: checks access, and applies the rules that hold for every answer.

@@ -12,13 +12,17 @@
   /** Letters of a language that are on no key of its own. */
   const MORE = { de: "äöüß", fr: "éèàçêîôù", es: "áéíñóúü¿", it: "àèéìòù", pt: "ãáâçéêíõóú", nl: "éëïóü", pl: "ąćęłńóśźż", ar: "أإآ" };
   const SYMBOLS = ["1234567890", "@#€&%()-+=/", "!?'\":;,*_"];
+  /** A key for the letters of a language whose script is not Latin; an address needs Latin ones. */
+  const SCRIPTS = { ar: "أبج", he: "אבג" };
+  const ADDRESSES = new Set(["email", "url", "password"]);
   const TEXTS = new Set(["text", "search", "email", "url", "tel", "number", "password"]);
 
   const language = navigator.language.toLowerCase().split("-")[0];
-  const rows = ROWS[language] ?? LATIN;
+  const script = SCRIPTS[language];
   let host = null;
   let field = null;
   let symbols = false;
+  let latin = false;
   let upper = false;
   let isReal = false;
 
@@ -43,6 +47,7 @@
   function press(key) {
     if (key === "⇧") upper = !upper;
     else if (key === "123" || key === "ABC") symbols = !symbols;
+    else if (key === script || key === "abc") latin = !latin;
     else if (key === "⌫") document.execCommand("delete");
     else if (key === "✓" && field instanceof HTMLTextAreaElement) document.execCommand("insertText", false, "\n");
     else if (key === "✓") field.blur();
@@ -78,20 +83,22 @@
 
   let board = null;
   function draw() {
-    const letters = symbols ? SYMBOLS : rows;
+    const letters = symbols ? SYMBOLS : latin ? LATIN : (ROWS[language] ?? LATIN);
     const [first, second, third] = letters.map((keys) => [...keys].map((key) => button(key)));
-    const more = symbols ? [] : [...(MORE[language] ?? "")].map((key) => button(key));
+    const more = symbols || latin ? [] : [...(MORE[language] ?? "")].map((key) => button(key));
+    const scripts = script && !symbols ? [button(latin ? script : "abc", "wide")] : [];
     board.replaceChildren(
       ...(more.length > 0 ? [row(...more)] : []),
       row(...first),
       row(...second),
       row(...(symbols ? [] : [button("⇧", "wide")]), ...third, button("⌫", "wide")),
-      row(button(symbols ? "ABC" : "123", "wide"), button("@"), button(" ", "space"), button("."), button("✓", "wide")),
+      row(button(symbols ? "ABC" : "123", "wide"), ...scripts, button("@"), button(" ", "space"), button("."), button("✓", "wide")),
     );
   }
 
   function show(element) {
     field = element;
+    latin = script !== undefined && (ADDRESSES.has(element.type) || ADDRESSES.has(element.inputMode));
     symbols = element.type === "number" || element.type === "tel" || element.inputMode === "decimal" || element.inputMode === "numeric";
     if (!host) {
       host = document.createElement("div");

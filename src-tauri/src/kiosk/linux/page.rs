@@ -7,13 +7,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gtk::glib;
 use gtk::prelude::*;
 use tapdesk_service::clock::Stopwatch;
 use tauri::WebviewWindow;
-use tokio::sync::mpsc;
 use url::Url;
 use webkit2gtk::{
     AuthenticationRequestExt as _, FileChooserRequestExt as _, LoadEvent, NavigationPolicyDecision,
@@ -26,17 +26,23 @@ use webkit2gtk::{
 
 use crate::kiosk::allowed_hosts::AllowedHosts;
 use crate::kiosk::visits::FirstPage;
-use crate::kiosk::{Event, Report};
+use crate::kiosk::{Event, Report, SharedKiosk, lock};
 
 /// Height of the strip below a visitor's page, in logical pixels.
 const STRIP: i32 = 96;
 /// How long the verdict stays before the page covers it: long enough to read three words.
 const VERDICT_TIME: Duration = Duration::from_millis(1_200);
+/// How long after its appearance a page is drawn for the first time, at the latest. Until then the
+/// owner's colour is behind it; later it is white, as in every browser, because a page without a
+/// background of its own has black text.
+const DRAWN_TIME: Duration = Duration::from_millis(300);
 /// Tapdesk's own background, as the page's style says it.
 const OWN_GROUND: &str = "#14161d";
-/// The shorter side for which pages are made, in CSS pixels: a larger screen enlarges them, so that
-/// they can be read from further away.
-const SHORTER_SIDE: f64 = 720.0;
+/// The height for which pages are made on a wide screen, in CSS pixels: a larger screen enlarges them,
+/// so that they can be read from further away.
+const MADE_FOR_HEIGHT: f64 = 720.0;
+/// The width for which pages are made on a high screen: their column of 544 pixels fills it.
+const MADE_FOR_WIDTH: f64 = 600.0;
 
 /// The keyboard that appears for a field. Its world is separate from that of the page, whose
 /// scripts cannot call it.
@@ -45,7 +51,7 @@ const KEYBOARD: &str = include_str!("keyboard.js");
 /// Reports the events of one web view.
 #[derive(Clone)]
 struct Events {
-    reports: mpsc::UnboundedSender<Report>,
+    kiosk: SharedKiosk,
     /// The visit of the web view; `None` for the attract page.
     visit: Option<u64>,
 }
@@ -53,8 +59,7 @@ struct Events {
 impl Events {
     fn tell(&self, event: Event) {
         let visit = self.visit;
-        // Without a receiver the kiosk is already closing.
-        let _ = self.reports.send(Report { visit, event });
+        self.kiosk.tell(Report { visit, event });
     }
 }
 
@@ -63,7 +68,7 @@ pub(super) struct Stage {
     column: gtk::Box,
     attract: WebView,
     page: Option<WebView>,
-    reports: mpsc::UnboundedSender<Report>,
+    kiosk: SharedKiosk,
 }
 
 impl Stage {
@@ -71,10 +76,10 @@ impl Stage {
     pub(super) fn new(
         window: &WebviewWindow,
         attract: WebView,
-        reports: mpsc::UnboundedSender<Report>,
+        kiosk: SharedKiosk,
     ) -> tauri::Result<Self> {
         let events = Events {
-            reports: reports.clone(),
+            kiosk: Arc::clone(&kiosk),
             visit: None,
         };
         close(&attract, &events);
@@ -82,7 +87,7 @@ impl Stage {
         attract.connect_web_process_terminated(move |attract, _| {
             tracing::warn!("the welcome page crashed; it is loaded again");
             attract.reload();
-            events.tell(Event::AttractBroke);
+            lock(&events.kiosk.heartbeat).loads();
         });
         if let Some(settings) = webkit2gtk::WebViewExt::settings(&attract) {
             // Its sounds follow a tag on the reader, not a click.
@@ -92,7 +97,7 @@ impl Stage {
             column: window.default_vbox()?,
             attract,
             page: None,
-            reports,
+            kiosk,
         })
     }
 
@@ -135,7 +140,7 @@ impl Stage {
             settings.set_enable_fullscreen(false);
         }
         let events = Events {
-            reports: self.reports.clone(),
+            kiosk: Arc::clone(&self.kiosk),
             visit: Some(first.visit),
         };
         close(&page, &events);
@@ -163,6 +168,9 @@ impl Stage {
                 if page.parent().is_some() && !page.is_visible() {
                     reveal(&column, &attract, &page);
                     events.tell(Event::PageShown);
+                    glib::timeout_add_local_once(DRAWN_TIME, move || {
+                        page.set_background_color(&gtk::gdk::RGBA::WHITE);
+                    });
                 }
             });
         });
@@ -170,11 +178,10 @@ impl Stage {
 
     /// How much a page is enlarged on this screen.
     fn zoom(&self) -> f64 {
-        let (width, height) = (
+        zoom_on(
             self.column.allocated_width(),
             self.column.allocated_height(),
-        );
-        (f64::from(width.min(height)) / SHORTER_SIDE).clamp(1.0, 3.0)
+        )
     }
 
     /// Ends the visit, if there is one, and deletes everything that its page stored.
@@ -190,6 +197,16 @@ impl Stage {
             .set_child_packing(&self.attract, true, true, 0, gtk::PackType::End);
         self.attract.grab_focus();
     }
+}
+
+/// How much a page is enlarged on a screen of this width and height, in logical pixels.
+fn zoom_on(width: i32, height: i32) -> f64 {
+    let zoom = if width < height {
+        f64::from(width) / MADE_FOR_WIDTH
+    } else {
+        f64::from(height) / MADE_FOR_HEIGHT
+    };
+    zoom.clamp(1.0, 3.0)
 }
 
 /// Shows a visitor's page in place of all but the strip.
@@ -379,5 +396,24 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_enlarged_until_it_fills_a_wide_or_high_screen() {
+        for (width, height, zoom) in [
+            (1_920, 1_080, 1.5),
+            (1_080, 1_920, 1.8),
+            (1_280, 800, 1.111),
+            (3_840, 2_160, 3.0),
+            (800, 480, 1.0),
+        ] {
+            let found = zoom_on(width, height);
+            assert!((found - zoom).abs() < 0.001, "{width}x{height}: {found}");
+        }
     }
 }

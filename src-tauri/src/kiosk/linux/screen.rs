@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 
 use tauri::{AppHandle, WebviewWindow};
-use tokio::sync::mpsc;
 
 use super::page::Stage;
-use crate::kiosk::Report;
+use crate::kiosk::SharedKiosk;
 use crate::kiosk::visits::{Display, FirstPage};
 
 thread_local! {
@@ -18,36 +17,32 @@ pub(super) struct Screen(pub AppHandle);
 
 impl Display for Screen {
     fn begin(&self, page: FirstPage) {
-        self.on_stage(move |stage| stage.begin(page));
+        on_stage(&self.0, move |stage| stage.begin(page));
     }
 
     fn end(&self) {
-        self.on_stage(Stage::end);
-    }
-
-    fn reload(&self) {
-        self.on_stage(|stage| stage.reload());
+        on_stage(&self.0, Stage::end);
     }
 }
 
-impl Screen {
-    fn on_stage(&self, work: impl FnOnce(&mut Stage) + Send + 'static) {
-        let handed = self.0.run_on_main_thread(move || {
-            STAGE.with_borrow_mut(|stage| stage.as_mut().map(work));
-        });
-        if let Err(error) = handed {
-            tracing::warn!("the kiosk's window does not answer: {error}");
-        }
+fn on_stage(app: &AppHandle, work: impl FnOnce(&mut Stage) + Send + 'static) {
+    let handed = app.run_on_main_thread(move || {
+        STAGE.with_borrow_mut(|stage| stage.as_mut().map(work));
+    });
+    if let Err(error) = handed {
+        tracing::warn!("the kiosk's window does not answer: {error}");
     }
+}
+
+/// Loads the attract page again.
+pub(super) fn reload(app: &AppHandle) {
+    on_stage(app, |stage| stage.reload());
 }
 
 /// Creates the stage in the kiosk's window.
-pub(super) fn set_up(
-    window: &WebviewWindow,
-    reports: mpsc::UnboundedSender<Report>,
-) -> tauri::Result<()> {
+pub(super) fn set_up(window: &WebviewWindow, kiosk: SharedKiosk) -> tauri::Result<()> {
     let here = window.clone();
-    window.with_webview(move |view| match Stage::new(&here, view.inner(), reports) {
+    window.with_webview(move |view| match Stage::new(&here, view.inner(), kiosk) {
         Ok(stage) => STAGE.set(Some(stage)),
         Err(error) => tracing::error!("the kiosk's window has no room for pages: {error}"),
     })

@@ -31,8 +31,6 @@ impl Display for Recorder {
     fn end(&self) {
         self.0.pages.store(0, Ordering::Relaxed);
     }
-
-    fn reload(&self) {}
 }
 
 /// Visits of tags that lead to the owner's site, and the home of their files.
@@ -54,6 +52,7 @@ fn visits(display: Recorder) -> (Visits<Recorder>, tempfile::TempDir) {
         has_keyboard: true,
         colour: None,
         failed_seconds: 0,
+        noticed_seconds: 0,
         begun: 0,
     };
     (visits, home)
@@ -191,6 +190,32 @@ async fn a_page_that_does_not_open_ends_its_visit_with_a_notice() {
     let view = visits.kiosk.view.borrow().clone();
     assert_eq!((view.visit, view.notice), (None, Some(Notice::Failed)));
     assert_eq!(display.0.pages.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_message_ends_by_itself_and_each_one_has_its_full_time() {
+    let (mut visits, _home) = visits(Recorder::default());
+    let notice = |visits: &Visits<Recorder>| visits.kiosk.view.borrow().notice;
+    visits.placed(Err(Notice::Unread)).await;
+    for _ in 1..NOTICE_SECONDS {
+        visits.second_passed();
+    }
+    visits.placed(Err(Notice::Blank)).await;
+    for _ in 1..NOTICE_SECONDS {
+        visits.second_passed();
+        assert_eq!(notice(&visits), Some(Notice::Blank));
+    }
+    visits.second_passed();
+    assert_eq!(notice(&visits), None, "a later visitor finds no message");
+    // That of a page that broke has the same time.
+    visits.placed(Ok(&reading())).await;
+    report(&visits, Event::PageBroke);
+    for _ in 1..NOTICE_SECONDS {
+        visits.second_passed();
+        assert_eq!(notice(&visits), Some(Notice::Broke));
+    }
+    visits.second_passed();
+    assert_eq!(notice(&visits), None);
 }
 
 #[tokio::test]

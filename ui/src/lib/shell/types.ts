@@ -152,7 +152,7 @@ command: string | null, };
 /**
  * The kinds of findings.
  */
-export type DoctorKind = "ready" | "no_service" | "permission" | "no_reader" | "driver_taken" | "sharing" | "module" | "unsupported_card" | "unavailable" | "mute";
+export type DoctorKind = "ready" | "no_service" | "permission" | "no_reader" | "driver_taken" | "sharing" | "module" | "unsupported_card" | "unavailable" | "mute" | "no_font";
 
 /**
  * How a download ended.

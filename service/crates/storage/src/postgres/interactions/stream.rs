@@ -101,8 +101,8 @@ mod tests {
                 sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FILTER (WHERE relname ~ '^interactions_')::BIGINT
             FROM pg_stat_xact_user_tables";
         let read = client.query_one(read, &[]).await.unwrap();
-        let (tags, taps): (i64, i64) = (read.get(0), read.get(1));
+        let (tags, read_taps): (i64, i64) = (read.get(0), read.get(1));
         assert!(tags <= PIECE, "{tags} tags for {PIECE}");
-        assert!(taps <= PIECE + WEEKS, "{taps} taps for {PIECE}");
+        assert!(read_taps <= PIECE + WEEKS, "{read_taps} taps for {PIECE}");
     }
 }
