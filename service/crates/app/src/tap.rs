@@ -151,7 +151,7 @@ async fn of_tag(
     let cookie = tap.place.cookie(query);
     let mut earlier = None;
     if let Some(key) = tap.cookie.take()
-        && let Some((issued, interaction)) = Box::pin(service.live_key(&key)).await?
+        && let Some((issued, interaction)) = service.live_key(&key).await?
         && interaction.tag_id == tag.id()
     {
         let lets_repeat = issued.consumed.is_none() || !tap.place.is_static(query);
@@ -223,7 +223,7 @@ async fn of_tag(
         Err(error) => return Err(error.into()),
     };
     if let Some(earlier) = earlier {
-        Box::pin(note_same_browser(service, id, earlier)).await;
+        note_same_browser(service, id, earlier).await;
     }
     let held = seed.map(|seed| HeldKey {
         key: service.key_mask.key(&seed, id),
@@ -266,9 +266,7 @@ async fn answered(
         }
         _ => &missing,
     };
-    if !left_out.is_empty() {
-        Box::pin(note_left_out(service, id, left_out)).await;
-    }
+    note_left_out(service, id, left_out).await;
     Ok(answer)
 }
 
@@ -374,6 +372,9 @@ async fn note_same_browser(service: &Service, id: InteractionId, earlier: Intera
 /// Records for the trace which macros' values the answer lacks. An error here does not stop the
 /// tap.
 async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro]) {
+    if left_out.is_empty() {
+        return;
+    }
     let names = left_out.iter().map(Macro::to_string).collect();
     if let Err(error) = service.storage.note_left_out(id, names).await {
         tracing::warn!(interaction = %id, "what a redirect left out was not noted: {error}");

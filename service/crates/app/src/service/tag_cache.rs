@@ -161,11 +161,8 @@ impl TagCache {
     pub async fn get(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
         let (found, named_by) = match self.tag(key).await? {
             Some(tag) => (Some(tag), None),
-            None => match Box::pin(self.named(key)).await? {
-                Some(named) => {
-                    let tag = Box::pin(self.tag(TagKey::Id(named.tag))).await?;
-                    (tag, Some(named.slugs))
-                }
+            None => match self.named(key).await? {
+                Some(named) => (self.tag(TagKey::Id(named.tag)).await?, Some(named.slugs)),
                 None => return Ok(None),
             },
         };

@@ -105,7 +105,7 @@ impl<'a> MacroValues<'a> {
                     PropertyClass::Data => tag.fields.data.clone(),
                     PropertyClass::Variable => tag.fields.variables.clone(),
                 },
-                None => Box::pin(service.storage.properties(tag.id(), class)).await?,
+                None => service.storage.properties(tag.id(), class).await?,
             };
             match class {
                 PropertyClass::Attribute => scope.attributes = properties,
