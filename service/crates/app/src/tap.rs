@@ -12,6 +12,8 @@ mod named;
 mod place;
 mod preview;
 mod stand_in;
+#[cfg(test)]
+mod tests;
 mod unlisted;
 mod values;
 mod verify;
@@ -56,7 +58,7 @@ pub struct Tap<'a> {
     /// Two-letter code of the visitor's country, or empty.
     pub country: String,
     /// The visitor, as the browser's headers describe them.
-    pub visitor: Visitor,
+    pub visitor: &'a Visitor,
     /// The announced origin of the tap, such as a test.
     pub origin: TapOrigin,
 }
@@ -126,7 +128,7 @@ async fn attempt(
         Named::Nobody => Ok(Tapped::unrecorded(TapAnswer::NoSuchTag)),
         Named::NoTag(inlay, checked) => {
             let at = KnownAt::Inlay(inlay.id);
-            without_a_tag(service, tap, at, inlay.simulated, checked).await
+            Box::pin(without_a_tag(service, tap, at, inlay.simulated, checked)).await
         }
         // Boxed, so that the futures of other taps stay small.
         Named::Unlisted(code) => Box::pin(unlisted::tap(service, tap, code, may_repeat)).await,
@@ -135,6 +137,9 @@ async fn attempt(
 }
 
 /// Handles a tap of a tag: records it, and answers with its destination.
+///
+/// The futures of what few taps need are boxed here and below: each tap is copied to the heap with
+/// room for all of its futures.
 async fn of_tag(
     service: &Service,
     mut tap: Tap<'_>,
@@ -152,10 +157,10 @@ async fn of_tag(
         let lets_repeat = issued.consumed.is_none() || !tap.place.is_static(query);
         if interaction.url_digest == url_digest && (lets_repeat || tap.reload || marked) {
             let recorded = Some((interaction.id, interaction.verdict));
-            let mut given = Given::new(&tap.visitor, None, None);
+            let mut given = Given::new(tap.visitor, None, None);
             given.passed = tap.place.passed(query);
             given.consumed = issued.consumed.is_some();
-            let answer = repeat(service, tag, cookie, interaction, key, given).await?;
+            let answer = Box::pin(repeat(service, tag, cookie, interaction, key, given)).await?;
             return Ok(Tapped {
                 recorded,
                 ..Tapped::unrecorded(answer)
@@ -212,7 +217,7 @@ async fn of_tag(
         // Redirects continue without a key, and the counter has not changed.
         Err(StorageError::Full) => {
             return Ok(Tapped::unrecorded(
-                keyless(service, &tag, &tap.visitor).await?,
+                Box::pin(keyless(service, &tag, tap.visitor)).await?,
             ));
         }
         Err(error) => return Err(error.into()),
@@ -231,7 +236,7 @@ async fn of_tag(
     let answer = if is_staff {
         TapAnswer::Staff(id)
     } else {
-        let given = Given::new(&tap.visitor, Some(facts), held);
+        let given = Given::new(tap.visitor, Some(facts), held);
         answered(service, &tag, destination, given, id).await?
     };
     Ok(Tapped {

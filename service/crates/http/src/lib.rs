@@ -35,6 +35,7 @@ mod state;
 mod traceparent;
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::LazyLock;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -140,40 +141,42 @@ async fn pass(
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     // Count and log the matched path, because the URI may contain a key.
-    let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
-    let span = traceparent::span(request.headers(), &method, &path);
-    let answer = async {
-        let answer = answer(&state, exposure, route, request, next).await;
+    let path = route.as_ref().map_or("", MatchedPath::as_str);
+    let span = traceparent::span(request.headers(), &method, path);
+    // Pinned here: each move would copy the whole future, for every request.
+    let answer = pin!(async {
+        let answer = answer(&state, exposure, route.as_ref(), request, next).await;
         let status = answer.status().as_u16();
         let time = stopwatch.elapsed();
         state
             .as_service()
             .metrics
-            .request(&path, method.as_str(), status, time);
+            .request(path, method.as_str(), status, time);
         tracing::debug!(status, "answered");
         traceparent::answered(status);
         answer
-    };
+    });
     answer.instrument(span).await
 }
 
 async fn answer(
     state: &AppState,
     exposure: Exposure,
-    route: Option<MatchedPath>,
+    route: Option<&MatchedPath>,
     request: Request,
     next: Next,
 ) -> Response {
-    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
+    let audience = Audience::of(route.map(MatchedPath::as_str));
     let client = client_address(&request, state);
-    let answered = async {
+    let answered = pin!(async {
         let answer = match access::admit(state, exposure, audience, request).await {
             Ok((request, None)) => next.run(request).await,
             Ok((mut request, Some(grant))) => {
                 let extensions = request.extensions_mut();
                 let service = state.as_service();
                 extensions.insert(admin::Requester::new(service, grant.clone(), client));
-                tied::answered(state, grant, next.run(request)).await
+                // Boxed, so that the futures of public calls stay small.
+                Box::pin(tied::answered(state, grant, next.run(request))).await
             }
             Err(refused) => refused,
         };
@@ -186,8 +189,8 @@ async fn answer(
             answer.headers_mut().insert(header::DATE, now);
         }
         answer
-    };
-    let mut answer = contained(state, route.as_ref(), answered).await;
+    });
+    let mut answer = contained(state, route, answered).await;
     error::say_when_to_try_again(&mut answer);
     if audience != Audience::Public {
         let headers = answer.headers_mut();

@@ -76,6 +76,19 @@ macro_rules! each {
 }
 pub(crate) use each;
 
+/// Awaits an operation of the database, whichever it is. For operations of taps: the future of
+/// PostgreSQL is boxed, because it is larger than that of SQLite, and each tap holds room for both.
+macro_rules! each_awaited {
+    ($access:expr, $database:ident => $operation:expr) => {
+        match &$access.storage {
+            $crate::Storage::Sqlite($database) => $operation.await,
+            #[cfg(feature = "postgres")]
+            $crate::Storage::Postgres($database) => Box::pin($operation).await,
+        }
+    };
+}
+pub(crate) use each_awaited;
+
 impl Storage {
     /// A way to announce events later, also once the database is closed.
     fn teller(&self) -> Box<dyn Fn(Event) + Send + Sync> {

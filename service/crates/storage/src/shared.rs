@@ -172,6 +172,11 @@ pub(super) trait Transaction: Query {
     /// notified.
     fn changes(&mut self, part: Option<CachedPart>);
 
+    /// Whether the audit log gets a note: not for the service's own work.
+    fn takes_notes(&self) -> bool {
+        false
+    }
+
     /// Describes the change for the audit log; the last note counts. A change that writes rows is
     /// recorded even without a note, with the addressed resource.
     fn note(&mut self, _: Note) {}

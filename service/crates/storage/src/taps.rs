@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::access::each;
+use super::access::{each, each_awaited};
 use super::shared::{experiences, tags};
 use super::{Access, Storage, StorageError};
 use domain::clock::{Millis, Timestamp};
@@ -22,7 +22,7 @@ impl Access {
     /// The configuration that a tap needs of a tag, read now. `None` if there is no such tag or it
     /// is deleted.
     pub async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
-        each!(self, db => db.tag_tap(tag).await)
+        each_awaited!(self, db => db.tag_tap(tag))
     }
 
     /// The tag that a text names which is no tag's present slug: the one that had it before, or
@@ -67,7 +67,7 @@ impl Access {
         tag: TagId,
         class: PropertyClass,
     ) -> Result<Properties, StorageError> {
-        each!(self, db => db.properties(tag, class).await)
+        each_awaited!(self, db => db.properties(tag, class))
     }
 
     /// A particular published version of an experience.
@@ -106,7 +106,7 @@ impl Access {
     /// tap count are one operation, done completely or not at all. The interaction's id is never
     /// used again; ids rise with time, roughly.
     pub async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
-        each!(self, db => db.record_tap(tap).await)
+        each_awaited!(self, db => db.record_tap(tap))
     }
 
     /// The key issued for the interaction `id`, and that interaction. The caller compares the hash.
@@ -114,7 +114,7 @@ impl Access {
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-        each!(self, db => db.issued_key(id).await)
+        each_awaited!(self, db => db.issued_key(id))
     }
 
     /// Notes for the trace that a payload was read at `at`. A later commit stores the note: a crash
@@ -144,12 +144,12 @@ impl Access {
         id: InteractionId,
         macros: Vec<String>,
     ) -> Result<(), StorageError> {
-        each!(self, db => db.note_left_out(id, macros).await)
+        each_awaited!(self, db => db.note_left_out(id, macros))
     }
 
     /// Consumes a key and writes its variables, or does neither.
     pub async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
-        each!(self, db => db.update_variables(update).await)
+        each_awaited!(self, db => db.update_variables(update))
     }
 }
 

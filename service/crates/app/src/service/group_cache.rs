@@ -60,6 +60,12 @@ impl GroupCache {
         if let Some(lineage) = self.at_hand(id) {
             return Ok(Some(lineage));
         }
+        // Boxed, so that the futures of taps whose group is in memory stay small.
+        Box::pin(self.load(id)).await
+    }
+
+    /// Reads a group from the database into the cache, with the groups above it.
+    async fn load(&self, id: GroupId) -> Result<Option<Arc<Lineage>>, StorageError> {
         // The epoch is read first, so that a later change makes the entries invalid.
         let epoch = self.storage.configuration_epoch();
         let Some(read) = self.storage.lineage(id).await? else {

@@ -199,6 +199,12 @@ impl TagCache {
             return Ok(None);
         }
         self.metrics.misses.inc();
+        // Boxed, so that the futures of taps whose tag is in memory stay small.
+        Box::pin(self.load(key)).await
+    }
+
+    /// Reads a tag from the database into the cache.
+    async fn load(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
         // The epoch is read first, so that a later change makes the entry invalid.
         let epoch = self.storage.configuration_epoch();
         let Some(tap) = self.storage.tag_tap(key).await? else {

@@ -116,7 +116,7 @@ impl TemplateCache {
         }
         // The epoch is read first, so that a later change makes the entry invalid.
         let epoch = self.storage.configuration_epoch();
-        let templates = Arc::new(self.read().await?);
+        let templates = Arc::new(Box::pin(self.read()).await?);
         if let Some(epoch) = epoch {
             let mut kept = self
                 .templates

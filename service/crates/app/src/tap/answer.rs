@@ -125,7 +125,7 @@ pub(super) async fn answer(
             })
         }
         Destination::Page(experience, blocks, theme) => {
-            page(service, tag, experience, blocks, theme, given).await
+            Box::pin(page(service, tag, experience, blocks, theme, given)).await
         }
     }
 }

@@ -3,7 +3,7 @@
 //! owner can allow that a UID without a MAC names one, too: other chips cannot be found at all.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Named {
         place: &mut Place,
     ) -> Result<Self, TapError> {
         let named = if place.is_shared() {
-            Self::by_any(service, occasion, place).await?
+            Box::pin(Self::by_any(service, occasion, place)).await?
         } else {
             Self::at(service, occasion, place).await?
         };
@@ -137,7 +137,9 @@ impl Named {
         let Ok(Some(code)) = &addressed.code else {
             return Ok(Self::Nobody);
         };
-        let (inlay, assessment, unlisted) = made_by(service, occasion, template, code).await?;
+        // Boxed, so that the futures of taps with a slug stay small.
+        let made = Box::pin(made_by(service, occasion, template, code)).await?;
+        let (inlay, assessment, unlisted) = made;
         let Some(inlay) = inlay.filter(|_| names(template, &assessment)) else {
             return Ok(unlisted.map_or(Self::Nobody, Self::Unlisted));
         };

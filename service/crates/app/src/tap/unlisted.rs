@@ -190,7 +190,7 @@ impl Creation {
             cookie: tap.place.cookie(unmarked(tap.query).0),
         });
         let destination = Destination::of(service, tag).await?;
-        let given = Given::new(&tap.visitor, Some(facts), held);
+        let given = Given::new(tap.visitor, Some(facts), held);
         let answer = answered(service, tag, destination, given, recorded.id).await?;
         Ok(Tapped {
             answer,

@@ -104,7 +104,8 @@ pub(crate) async fn admit(
     let token = TokenHash::of(bearer(&request).unwrap_or_default());
     let (storage, now) = (&state.as_service().storage, state.as_service().clock.now());
     let admins = &state.edge.admins;
-    match admins.accept(token, request.headers(), now, storage).await {
+    // Boxed, because the futures of public calls contain this one, too.
+    match Box::pin(admins.accept(token, request.headers(), now, storage)).await {
         Ok(Some(grant)) => Ok((request, Some(grant))),
         Ok(None) => Err(refused(
             Operation::Admin,

@@ -1,5 +1,6 @@
 //! Finds the origin of a request: the peer, or the client that a trusted proxy names.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -65,14 +66,15 @@ impl FromRequestParts<AppState> for Origin {
 
 /// Describes the visitor by the browser's headers.
 pub(crate) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
-    // Several header lines form one list (RFC 9110, section 5.3).
-    let languages: Vec<_> = headers
-        .get_all(ACCEPT_LANGUAGE)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .collect();
+    let lines = headers.get_all(ACCEPT_LANGUAGE).iter();
+    let mut lines = lines.filter_map(|line| line.to_str().ok());
+    let first = lines.next().unwrap_or_default();
+    // Several header lines form one list (RFC 9110, section 5.3). Browsers send one.
+    let languages = lines.fold(Cow::from(first), |list, line| {
+        format!("{list},{line}").into()
+    });
     Visitor {
-        languages: Languages::of(&languages.join(",")),
+        languages: Languages::of(&languages),
         operating_system: agent.operating_system,
     }
 }

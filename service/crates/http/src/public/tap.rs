@@ -63,7 +63,7 @@ pub(crate) async fn tap(
             client: origin.address,
             visitor: visitor(request.headers(), user_agent(request.headers())),
         };
-        return reached::reached(&service, visit).await;
+        return Box::pin(reached::reached(&service, visit)).await;
     }
     let (path, query) = match asked.forgiven() {
         Some((path, query)) => (path, query.into_owned()),
@@ -110,7 +110,7 @@ pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Req
         let meant = asked.forgiven().map(|(path, _)| path);
         let tag = meant.and_then(slug_in);
         if tag.is_some_and(|slug| !slug.is_empty() && !slug.contains('/')) {
-            return tap(own, origin, request).await;
+            return Box::pin(tap(own, origin, request)).await;
         }
         let visitor = visitor(request.headers(), user_agent(request.headers()));
         if asked.path == "/" && matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -123,6 +123,9 @@ pub(crate) async fn tap_by_template(own: AsService, origin: Origin, request: Req
 }
 
 /// Handles a request at the address of a tag. `query` belongs to that address.
+///
+/// The router copies the future of each request, so those that few requests need are boxed here and
+/// below.
 async fn at(
     service: &Service,
     mut place: Place,
@@ -131,7 +134,7 @@ async fn at(
     request: Request,
 ) -> Response {
     if *request.method() == Method::POST && form::is_form(request.headers()) {
-        return form::form(service, place, query, request).await;
+        return Box::pin(form::form(service, place, query, request)).await;
     }
     let headers = request.headers();
     let agent = user_agent(headers);
@@ -139,7 +142,7 @@ async fn at(
     let answer = match *request.method() {
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
-            return match tap::linked(service, &mut place).await {
+            return match Box::pin(tap::linked(service, &mut place)).await {
                 Ok(Linked::Tag(tag)) => {
                     if !tag.simulated() {
                         service.count_preview();
@@ -151,7 +154,7 @@ async fn at(
                 Err(error) => error::refused_tap(error),
             };
         }
-        Method::HEAD => tap::look(service, &mut place, &visitor).await,
+        Method::HEAD => Box::pin(tap::look(service, &mut place, &visitor)).await,
         Method::GET => {
             let host = requested(&request).host;
             // Most visitors send no cookie.
@@ -189,7 +192,7 @@ async fn at(
                     reload: is_reload(headers),
                     client,
                     country,
-                    visitor: visitor.clone(),
+                    visitor: &visitor,
                 },
             )
             .await;
@@ -198,7 +201,7 @@ async fn at(
             }
             tapped.map(|tapped| tapped.answer)
         }
-        _ => return wrong_method(service, &mut place, request.method()).await,
+        _ => return Box::pin(wrong_method(service, &mut place, request.method())).await,
     };
     match answer {
         Ok(answer) => respond(service, answer, &visitor),
@@ -212,7 +215,7 @@ async fn prove_address(service: &Service, host: &str, client: IpAddr) {
     if service.tag_address.knows(tag_url) || !tag_address::visit_counts(tag_url, host, client) {
         return;
     }
-    if let Err(error) = prove_address::proved_by_tap(service, tag_url).await {
+    if let Err(error) = Box::pin(prove_address::proved_by_tap(service, tag_url)).await {
         tracing::debug!("a tap proves the address, which cannot be noted: {error}");
     }
 }

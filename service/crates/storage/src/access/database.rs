@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use super::{Access, each};
+use super::{Access, each, each_awaited};
 use crate::metrics::{Queue, StorageMetrics};
 use crate::shared::tags::Ranking;
 use crate::{
@@ -22,7 +22,7 @@ use domain::temporary_folder::TemporaryFolder;
 impl Access {
     /// The database's current time: the time by which it decides about keys.
     pub async fn now(&self) -> Result<Timestamp, StorageError> {
-        each!(self, db => db.now().await)
+        each_awaited!(self, db => db.now())
     }
 
     /// Moves the database's time ahead by `span`, and returns the new time. `None` if it cannot

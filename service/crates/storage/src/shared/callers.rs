@@ -187,6 +187,10 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
         self.db.changes(part);
     }
 
+    fn takes_notes(&self) -> bool {
+        true
+    }
+
     fn note(&mut self, note: Note) {
         self.note = Some(note);
         self.wrote = true;

@@ -26,7 +26,7 @@ use domain::revision::Precondition;
 use inlay::{Mirror, Uid};
 
 use new::Needed;
-pub(super) use new::{Taken, put_all, rows_of};
+pub(super) use new::{Taken, put_all, put_never_seen, rows_of};
 pub(crate) use rows::{
     BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, EXHAUSTED, FROM, NAMED_INLAY, read,
 };

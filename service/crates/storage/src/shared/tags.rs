@@ -46,7 +46,7 @@ pub(crate) use named::{IS_ONLY_SPELLING, named};
 pub(crate) use ranking::{Ranking, Taps};
 pub(super) use save::{Taken, check_experience, insert, insert_rows, owners, update_row};
 pub(crate) use search::INDEX_TAGS;
-pub(super) use search::index;
+pub(super) use search::{index, index_new};
 pub(crate) use whole::{CONFIGURED, configured};
 pub(super) use whole::{locked, tag, whole};
 pub(super) use written::Written;

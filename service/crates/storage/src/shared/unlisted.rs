@@ -158,19 +158,23 @@ async fn tap(
     create: Option<&CreatedByTap>,
     id: Option<InteractionId>,
 ) -> Result<(UnlistedOutcome, Option<Event>), StorageError> {
-    let mut last = 0;
+    let (mut last, mut is_first) = (0, true);
     match inlay_with(tx, tap.uid).await? {
         Some(inlay) if !inlay.deleted => {
             let here = inlay.url_template_id == Some(tap.url_template_id);
             return Ok((UnlistedOutcome::Listed { here }, None));
         }
         Some(inlay) if inlay.simulated => return Ok((UnlistedOutcome::Simulated, None)),
-        Some(inlay) => last = counters::last_under(tx, inlay.id, inlay.keys, tap.keys).await?,
+        Some(inlay) => {
+            last = counters::last_under(tx, inlay.id, inlay.keys, tap.keys).await?;
+            is_first = false;
+        }
         None => {}
     }
     let known = "SELECT last FROM unlisted_chips WHERE uid = ?1";
     if let Some(mut row) = tx.row(known, &values![tap.uid]).await? {
         last = last.max(row.take()?);
+        is_first = false;
     }
     let is_new = tap.counter > last;
     let mut outcome = UnlistedOutcome::Kept;
@@ -178,7 +182,8 @@ async fn tap(
         && creates(tx, tap).await?
     {
         if takes_one(tx, tap.url_template_id).await? {
-            return self::create(tx, tap, last, create, id).await;
+            let seen = (!is_first).then_some(last);
+            return self::create(tx, tap, seen, create, id).await;
         }
         tell_limit(tx, tap.url_template_id).await?;
         outcome = UnlistedOutcome::Limited;
@@ -281,19 +286,23 @@ async fn keep(tx: &mut dyn Transaction, tap: &UnlistedTap, last: u32) -> Result<
 }
 
 /// Creates the tag and the inlay of a tap, and records it. Both are new, so no cache contains them.
+/// `seen` is the last counter of the chip; `None` if the chip was never an inlay, nor listed.
 async fn create(
     tx: &mut dyn Transaction,
     tap: &UnlistedTap,
-    last: u32,
+    seen: Option<u32>,
     create: &CreatedByTap,
     id: Option<InteractionId>,
 ) -> Result<(UnlistedOutcome, Option<Event>), StorageError> {
     let tag = new_tag(tx, &create.tag).await?;
     let new = NewInlay {
-        last_counter: last,
+        last_counter: seen.unwrap_or_default(),
         ..create.inlay.clone().on(tag)
     };
-    let made = inlays::put_all(tx, &[&new], true).await?;
+    let made = match seen {
+        Some(_) => inlays::put_all(tx, &[&new], true).await?,
+        None => inlays::put_never_seen(tx, &[&new]).await?,
+    };
     let inlay = made.into_iter().next().ok_or_else(|| unreadable("inlay"))?;
     let sql = "INSERT INTO tap_made_inlays (inlay_id, tag_id, url_template_id, made_at) VALUES (?1, ?2, ?3, ?4)";
     let values = values![inlay, tag, tap.url_template_id, tx.now()];

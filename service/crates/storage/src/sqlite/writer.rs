@@ -247,24 +247,27 @@ impl Writer {
     }
 
     /// Queues `op` and waits for its commit. If a caller stops waiting, the command still runs.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(super) fn run<T: Send + 'static>(
         &self,
         op: impl Fn(&mut Write<'_>) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
-        let queue = lock(&self.queue).clone().ok_or_else(closed)?;
+    ) -> impl Future<Output = Result<T, StorageError>> + Send {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Job {
+        // Boxed here instead of in the future, which is then small whatever the command holds.
+        let job: Box<dyn Command> = Box::new(Job {
             op,
             result: None,
             reply,
         });
-        // A command that cannot be sent is dropped at once, with its end of the reply channel.
-        let sent = queue.send(job).await.map_err(drop);
-        drop(queue);
-        match (sent, answer.await) {
-            (Ok(()), Ok(answer)) => answer,
-            // The writer has ended, so this counts the failure.
-            _ => Err(ended()).inspect_err(|error| self.metrics.failed(error)),
+        async move {
+            let queue = lock(&self.queue).clone().ok_or_else(closed)?;
+            // A command that cannot be sent is dropped at once, with its end of the reply channel.
+            let sent = queue.send(job).await.map_err(drop);
+            drop(queue);
+            match (sent, answer.await) {
+                (Ok(()), Ok(answer)) => answer,
+                // The writer has ended, so this counts the failure.
+                _ => Err(ended()).inspect_err(|error| self.metrics.failed(error)),
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl<S: tracing::Subscriber> Layer<S> for Asked {
 }
 
 /// A service with its data in `folder`.
-async fn service(folder: &tempfile::TempDir) -> Arc<Service> {
+pub(in crate::tap) async fn service(folder: &tempfile::TempDir) -> Arc<Service> {
     let file = folder.path().join("tapdesk.db");
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let storage = SqliteStorage::open(&file, Arc::clone(&clock), &OsEntropy).unwrap();

@@ -303,6 +303,7 @@ async fn follow(
     query: &str,
     origin: Origin,
 ) -> Result<Followed, ApiError> {
+    let visitor = Visitor::default();
     let tap = Tap {
         place,
         query,
@@ -310,7 +311,7 @@ async fn follow(
         reload: false,
         client: origin.client,
         country: origin.country,
-        visitor: Visitor::default(),
+        visitor: &visitor,
         origin: TapOrigin::Visitor,
     };
     let tapping = Stopwatch::start();
@@ -331,7 +332,7 @@ async fn follow(
     let payload_micros = payload.as_ref().map(|_| micros(reading));
     let recorded = tapped.recorded;
     Ok(Followed {
-        status: public::respond(service, tapped.answer, &Visitor::default())
+        status: public::respond(service, tapped.answer, &visitor)
             .status()
             .as_u16(),
         location,

@@ -84,13 +84,13 @@ pub(super) async fn make(
     let all_new = new.len() == work.len();
     let mut new = tags::insert_rows(tx, &new, false).await?.into_iter();
     let mut results: Vec<Result<Imported, Conflict>> = Vec::with_capacity(work.len());
-    let (mut inlays, mut texts) = (Vec::new(), Vec::new());
+    let (mut inlays, mut added, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for Work { tag, inlay } in work {
         let mut variables_added = 0;
         let (tag, slug, put, deleted, before) = match tag {
             RowTag::New(fields) => {
                 let tag = new.next().ok_or_else(lost)?;
-                texts.push(tag);
+                added.push(tag);
                 variables_added = added_to_new.next().unwrap_or_default();
                 (tag, fields.slug, Put::New, Vec::new(), BTreeMap::new())
             }
@@ -143,6 +143,7 @@ pub(super) async fn make(
             imported.inlay = Some(id);
         }
     }
+    tags::index_new(tx, &added).await?;
     tags::index(tx, &texts).await?;
     let set = results.iter().flatten();
     let set = set.filter(|imported| imported.put == Put::Set);

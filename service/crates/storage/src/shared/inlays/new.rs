@@ -10,6 +10,7 @@ use crate::{CachedPart, Conflict, Invalid, StorageError};
 use domain::id::{InlayId, MasterKeyId, UrlTemplateId};
 use domain::inventory::{Inlay, InlayFields, NewInlay, SealedKeys, UrlTemplate};
 use inlay::Uid;
+use inlay::key::KeyFingerprint;
 
 /// The existing objects that some inlays refer to.
 pub(super) struct Needed {
@@ -145,8 +146,29 @@ pub(in crate::shared) async fn put_all(
     inlays: &[&NewInlay],
     unheard_of: bool,
 ) -> Result<Vec<InlayId>, StorageError> {
-    let mut former = former(tx, inlays).await?;
+    let former = former(tx, inlays).await?;
     let unlisted = unlisted::take(tx, inlays).await?;
+    put(tx, inlays, unheard_of, former, &unlisted).await
+}
+
+/// Like [`put_all`], for chips that were never inlays, nor unlisted chips, on new tags: nothing is
+/// looked up.
+pub(in crate::shared) async fn put_never_seen(
+    tx: &mut dyn Transaction,
+    inlays: &[&NewInlay],
+) -> Result<Vec<InlayId>, StorageError> {
+    put(tx, inlays, true, HashMap::new(), &HashMap::new()).await
+}
+
+/// Stores new inlays. `former` are those that existed before, and `unlisted` the file keys and
+/// counters of those that were unlisted chips.
+async fn put(
+    tx: &mut dyn Transaction,
+    inlays: &[&NewInlay],
+    unheard_of: bool,
+    mut former: HashMap<Uid, Inlay>,
+    unlisted: &HashMap<Uid, (KeyFingerprint, u32)>,
+) -> Result<Vec<InlayId>, StorageError> {
     let used = |inlay: &NewInlay| {
         let file = inlay.fields.keys.as_ref().map(SealedKeys::file);
         let before = unlisted.get(&inlay.uid);

@@ -32,13 +32,14 @@ pub(crate) const IS_ONLY_SPELLING: &str = "
         OR NOT EXISTS (SELECT 1 FROM tags o WHERE o.slug = lower(t.slug))
             AND NOT EXISTS (SELECT 1 FROM former_slugs f WHERE f.slug = lower(t.slug)))";
 
-/// The tags that have or had a slug which is one of `?1` but for case. `?1` is in lower case; `?2`
-/// has those of it whose slugs have capitals.
+/// The tags that have or had a slug with capitals which is one of `?1`, in lower case, but for case.
 const ALIKE: &str = "
     SELECT id FROM tags WHERE lower(slug) IN texts(?1) AND slug <> lower(slug)
-    UNION SELECT tag_id FROM former_slugs WHERE lower(slug) IN texts(?1) AND slug <> lower(slug)
-    UNION SELECT id FROM tags WHERE slug IN texts(?2)
-    UNION SELECT tag_id FROM former_slugs WHERE slug IN texts(?2)";
+    UNION SELECT tag_id FROM former_slugs WHERE lower(slug) IN texts(?1) AND slug <> lower(slug)";
+/// The tags that have or had a slug of `?1`.
+const OF_SLUGS: &str = "
+    SELECT id FROM tags WHERE slug IN texts(?1)
+    UNION SELECT tag_id FROM former_slugs WHERE slug IN texts(?1)";
 
 /// The tag that `slug` names: the one that had it before, or else the only one that has or had it in
 /// another case.
@@ -65,8 +66,13 @@ pub(super) async fn void_alike(
         }
         all.push(lower);
     }
-    let values = values![Value::list(all), Value::list(of_capitals)];
-    for mut row in tx.query(ALIKE, &values).await? {
+    let mut found = tx.query(ALIKE, &values![Value::list(all)]).await?;
+    // Generated slugs have no capitals.
+    if !of_capitals.is_empty() {
+        let values = values![Value::list(of_capitals)];
+        found.extend(tx.query(OF_SLUGS, &values).await?);
+    }
+    for mut row in found {
         tx.changes(Some(CachedPart::Tag(row.take()?)));
     }
     Ok(())

@@ -33,8 +33,10 @@ pub(super) async fn insert_all(
         .filter_map(|(tag, check)| check.is_ok().then_some(tag))
         .collect();
     let ids = insert_rows(tx, &good, simulated).await?;
-    search::index(tx, &ids).await?;
-    if let ([id], [tag]) = (&*ids, &*good) {
+    search::index_new(tx, &ids).await?;
+    if tx.takes_notes()
+        && let ([id], [tag]) = (&*ids, &*good)
+    {
         tx.note(Note::created(format!("tags/{id}"), tag));
     }
     let mut ids = ids.into_iter();

@@ -77,17 +77,36 @@ pub(super) async fn renew(tx: &mut dyn Transaction, ids: &[TagId]) -> Result<(),
     index(tx, ids).await
 }
 
-/// Adds tags to SQLite's index, or replaces them; a condition follows.
+/// Adds new tags to SQLite's index; a condition follows.
 pub(crate) const INDEX_TAGS: &str =
+    "INSERT INTO tags_search (rowid, folded) SELECT id, folded FROM tags";
+/// Replaces tags in SQLite's index; a condition follows. It looks each of them up first.
+const INDEX_AGAIN: &str =
     "INSERT OR REPLACE INTO tags_search (rowid, folded) SELECT id, folded FROM tags";
+
+/// Adds new tags to SQLite's index.
+pub(in crate::shared) async fn index_new(
+    tx: &mut dyn Transaction,
+    tags: &[TagId],
+) -> Result<(), StorageError> {
+    run(tx, INDEX_TAGS, tags).await
+}
 
 /// Replaces tags in SQLite's index by their current texts.
 pub(in crate::shared) async fn index(
     tx: &mut dyn Transaction,
     tags: &[TagId],
 ) -> Result<(), StorageError> {
+    run(tx, INDEX_AGAIN, tags).await
+}
+
+async fn run(
+    tx: &mut dyn Transaction,
+    statement: &str,
+    tags: &[TagId],
+) -> Result<(), StorageError> {
     if tx.dialect() == Dialect::Sqlite && !tags.is_empty() {
-        let sql = format!("{INDEX_TAGS} WHERE id IN ids(?1)");
+        let sql = format!("{statement} WHERE id IN ids(?1)");
         tx.execute(&sql, &values![Value::list(tags)]).await?;
     }
     Ok(())
