@@ -196,7 +196,7 @@ async fn a_note_about_a_tap_that_is_gone_is_shown_to_be_copied() {
     // Without a text there is nothing to copy.
     let page = send("").await;
     assert!(page.contains("Not in the groups of this phone"), "{page}");
-    assert!(!page.contains("textarea"), "{page}");
+    assert!(!page.contains("</textarea>"), "{page}");
     assert_eq!(shown(&service, &path).await, Value::Null);
 }
 

@@ -27,7 +27,11 @@ async fn two() -> (TestDatabase, [Opened; 2]) {
 }
 
 async fn tag(node: &Access) -> TagId {
-    let fields = tag_fields(json!({"variables": {"registered": "no"}}));
+    tag_of(node, "bottle").await
+}
+
+async fn tag_of(node: &Access, slug: &str) -> TagId {
+    let fields = tag_fields(json!({"slug": slug, "variables": {"registered": "no"}}));
     let tags = node.insert_tags(vec![fields], false).await.unwrap();
     *tags[0].as_ref().unwrap()
 }
@@ -125,7 +129,7 @@ async fn known_to_both(one: &Access, other: &Access) -> u64 {
 #[tokio::test]
 async fn a_change_invalidates_only_its_part_of_the_caches_of_all_nodes() {
     let (database, [one, other]) = two().await;
-    let (changed, kept) = (tag(&one).await, tag(&one).await);
+    let (changed, kept) = (tag(&one).await, tag_of(&one, "other-bottle").await);
     // The other node gets no notifications before it listens.
     until_both_looked(&database.look_into().await).await;
     let before = known_to_both(&one, &other).await;

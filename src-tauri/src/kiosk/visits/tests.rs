@@ -207,7 +207,7 @@ async fn a_message_ends_by_itself_and_each_one_has_its_full_time() {
     }
     visits.second_passed();
     assert_eq!(notice(&visits), None, "a later visitor finds no message");
-    // That of a page that broke has the same time.
+    // The message about a page that broke ends as soon.
     visits.placed(Ok(&reading())).await;
     report(&visits, Event::PageBroke);
     for _ in 1..NOTICE_SECONDS {
