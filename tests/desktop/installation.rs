@@ -13,7 +13,7 @@ use tapdesk::keychain::{Keychain, Secret, SecretStore};
 use tapdesk::preferences::Preferences;
 use tapdesk::shell::Shell;
 use tapdesk::state::{Ready, ShellState, StartProblem};
-use tapdesk_tests::free_port;
+use tapdesk_tests::free_ports;
 use tempfile::TempDir;
 
 /// A folder with all files of an installation.
@@ -92,7 +92,7 @@ impl Installation {
         if !self.folders().preferences.exists() {
             // Parallel tests would all try the same first port. The system would give another
             // program a port that it has chosen itself, as soon as this one is being restarted.
-            self.prefer(|preferences| preferences.last_port = Some(free_port()));
+            self.prefer(|preferences| preferences.last_port = Some(base_port()));
         }
         let shell = Arc::new(Shell::new(self.folders(), keychain, listen));
         shell.start().await;
@@ -105,6 +105,13 @@ impl Installation {
         ready(&shell);
         shell
     }
+}
+
+/// A free port, with those above it for this test only: the desktop goes to the next free one if it is
+/// taken.
+pub(crate) fn base_port() -> u16 {
+    const ABOVE: u16 = 8;
+    free_ports(1 + ABOVE)
 }
 
 /// The state of a running service.

@@ -11,15 +11,12 @@ use tapdesk::carriers::Carriers;
 use tapdesk::keychain::KeyStoreKind;
 use tapdesk::shell::Shell;
 use tapdesk::state::ProblemKind;
-use tapdesk_tests::{Client, free_ports, skip};
+use tapdesk_tests::{Client, skip};
 
-use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};
-
-/// Ports above a taken one that no other test gets: the desktop proposes the next free one.
-const ABOVE: u16 = 8;
+use crate::installation::{Installation, base_port, call, make_tag, problem, ready, tag_names};
 
 fn taken_port() -> (TcpListener, u16) {
-    let port = free_ports(1 + ABOVE);
+    let port = base_port();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
     (listener, port)
 }
