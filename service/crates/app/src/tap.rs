@@ -223,7 +223,7 @@ async fn of_tag(
         Err(error) => return Err(error.into()),
     };
     if let Some(earlier) = earlier {
-        note_same_browser(service, id, earlier).await;
+        Box::pin(note_same_browser(service, id, earlier)).await;
     }
     let held = seed.map(|seed| HeldKey {
         key: service.key_mask.key(&seed, id),
