@@ -226,17 +226,13 @@ pub fn pair_page(
     };
     let links: Vec<_> = links.iter().map(link).collect();
     let message = Message {
-        shell: shell(language, title, nonce),
-        nonce,
-        style: STYLE,
         tone: if is_good { Tone::Good } else { Tone::Neutral },
-        text: &text,
         button: match page {
             PairPage::Ask { page, .. } => Some((words.pair_button.as_str(), page)),
             _ => None,
         },
         links: &links,
-        typed: None,
+        ..message(language, (title, &text), nonce)
     };
     Ok(message.render()?)
 }
@@ -263,25 +259,25 @@ pub fn foreign_form(language: StaffLanguage, nonce: &str) -> Result<String, TapE
 pub fn unsaved(language: StaffLanguage, typed: &str, nonce: &str) -> Result<String, TapError> {
     let words = language.words();
     let message = Message {
-        shell: shell(language, &words.unsaved_title, nonce),
-        nonce,
-        style: STYLE,
         tone: Tone::Caution,
-        text: &words.unsaved,
-        button: None,
-        links: &[],
         typed: Some((&words.note_text, typed)),
+        ..message(language, (&words.unsaved_title, &words.unsaved), nonce)
     };
     Ok(message.render()?)
 }
 
 /// A page with only a title and a text.
-fn plain(
+fn plain(language: StaffLanguage, texts: (&str, &str), nonce: &str) -> Result<String, TapError> {
+    Ok(message(language, texts, nonce).render()?)
+}
+
+/// A page with a title and a text, to which others add.
+fn message<'a>(
     language: StaffLanguage,
-    (title, text): (&str, &str),
-    nonce: &str,
-) -> Result<String, TapError> {
-    let message = Message {
+    (title, text): (&'a str, &'a str),
+    nonce: &'a str,
+) -> Message<'a> {
+    Message {
         shell: shell(language, title, nonce),
         nonce,
         style: STYLE,
@@ -290,6 +286,5 @@ fn plain(
         button: None,
         links: &[],
         typed: None,
-    };
-    Ok(message.render()?)
+    }
 }
