@@ -66,6 +66,12 @@ fn jpeg() -> Vec<u8> {
     parts.concat()
 }
 
+/// A new sheet; returns its id.
+async fn sheet(service: &TestService, name: &str) -> String {
+    let sheet = service.admin_create("/sheets", json!({"name": name})).await;
+    sheet["id"].to_string()
+}
+
 /// A new phone with these scopes, already paired.
 pub(super) async fn phone(service: &TestService, scopes: &[&str]) -> Phone {
     phone_with(service, scopes, Value::Null).await

@@ -109,6 +109,17 @@ async fn a_file_that_is_no_backup_changes_nothing() {
     shell.stop().await;
 }
 
+/// A shop with one tag, and its backup with the key.
+async fn backed_up_shop() -> (Installation, Vec<u8>) {
+    let shop = Installation::new();
+    let shell = shop.ready().await;
+    make_tag(&shell, "Bottle 41").await;
+    let backup = back_up(&shell, &shop, json!({"passphrase": PASSPHRASE})).await;
+    shell.stop().await;
+    let content = fs::read(backup).unwrap();
+    (shop, content)
+}
+
 /// The form of a person who lost a computer, and with it every setting.
 fn typed(moto: &Moto, path: &str) -> BucketForm {
     BucketForm {
@@ -122,13 +133,8 @@ fn typed(moto: &Moto, path: &str) -> BucketForm {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
-    let shop = Installation::new();
-    let shell = shop.ready().await;
-    make_tag(&shell, "Bottle 41").await;
-    let backup = back_up(&shell, &shop, json!({"passphrase": PASSPHRASE})).await;
-    shell.stop().await;
+    let (shop, content) = backed_up_shop().await;
     let moto = Moto::start().await;
-    let content = fs::read(backup).unwrap();
     for name in [OLDER, NEWER, "notes.txt"] {
         moto.write(&format!("backups/shop/{name}"), content.clone())
             .await;
@@ -181,14 +187,9 @@ async fn a_backup_in_a_bucket_is_chosen_and_restored_on_another_computer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_downloaded_once_until_its_passphrase_is_right_or_the_person_gives_up() {
-    let shop = Installation::new();
-    let shell = shop.ready().await;
-    make_tag(&shell, "Bottle 41").await;
-    let backup = back_up(&shell, &shop, json!({"passphrase": PASSPHRASE})).await;
-    shell.stop().await;
+    let (_, content) = backed_up_shop().await;
     let moto = Moto::start().await;
     let object = format!("backups/shop/{NEWER}");
-    let content = fs::read(backup).unwrap();
     moto.write(&object, content.clone()).await;
 
     let elsewhere = Installation::new();

@@ -111,6 +111,15 @@ async fn a_chip_with_a_write_password_is_read_by_anyone_and_written_by_this_serv
     }
 }
 
+/// A tag with its chip number 1, which has a write password.
+async fn protected(service: &TestService) -> (TestTag, VirtualType2) {
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    let turn = lay(service, &mut chip, &wish(1, &tag, "ntag213", true)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    (tag, chip)
+}
+
 /// Places a chip that is torn away once per step, and then again. `first` makes the chip.
 async fn tear_everywhere(
     service: &TestService,
@@ -180,10 +189,7 @@ async fn torn_at_any_step_a_chip_never_needs_a_password_that_is_not_known() {
 #[tokio::test]
 async fn a_wipe_that_was_torn_and_ends_leaves_the_password_of_the_factory() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(Value::Null).await;
-    let mut whole = new(Type2Chip::Ntag213, 1);
-    let turn = lay(&service, &mut whole, &wish(1, &tag, "ntag213", true)).await;
-    assert_eq!(turn["state"], "verified", "{turn}");
+    let (_, whole) = protected(&service).await;
     let wipe = json!({"uid": uid(1).to_string(), "wipe": true, "technology": "ntag213"});
     for at in 0.. {
         let mut held = TornOut::new(Tear::after(at), whole.clone());
@@ -234,10 +240,7 @@ impl<C: VirtualCard> VirtualCard for Claimed<C> {
 #[tokio::test]
 async fn a_password_that_is_still_in_force_is_never_replaced_by_another() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(Value::Null).await;
-    let mut chip = new(Type2Chip::Ntag213, 1);
-    let turn = lay(&service, &mut chip, &wish(1, &tag, "ntag213", true)).await;
-    assert_eq!(turn["state"], "verified", "{turn}");
+    let (tag, chip) = protected(&service).await;
     let (_, secret, _) = password(&chip, CFG0);
     let mut claimed = Claimed {
         card: chip,
@@ -270,11 +273,7 @@ async fn a_password_that_is_still_in_force_is_never_replaced_by_another() {
 #[tokio::test]
 async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(Value::Null).await;
-    let protected = wish(1, &tag, "ntag213", true);
-    let mut whole = new(Type2Chip::Ntag213, 1);
-    let turn = lay(&service, &mut whole, &protected).await;
-    assert_eq!(turn["state"], "verified", "{turn}");
+    let (tag, whole) = protected(&service).await;
     let (_, secret, _) = password(&whole, CFG0);
     // Another message has to be written, so the password is out of force for a while.
     let mirror = json!({
@@ -333,10 +332,7 @@ async fn a_chip_that_is_locked_for_good_gets_no_password() {
 #[tokio::test]
 async fn a_password_that_locked_settings_keep_in_force_is_named_and_nothing_is_written() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(Value::Null).await;
-    let mut chip = new(Type2Chip::Ntag213, 1);
-    let turn = lay(&service, &mut chip, &wish(1, &tag, "ntag213", true)).await;
-    assert_eq!(turn["state"], "verified", "{turn}");
+    let (tag, chip) = protected(&service).await;
     // Whoever heard the password can lock the settings for ever (`CFGLCK`).
     let mut chip = chip.with_page(CFG0 + 1, [0x40, 0x05, 0x00, 0x00]);
     chip.power_on();
@@ -355,10 +351,7 @@ async fn a_password_that_locked_settings_keep_in_force_is_named_and_nothing_is_w
 #[tokio::test]
 async fn a_locked_chip_with_a_password_loses_it_before_its_lock() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(Value::Null).await;
-    let mut whole = new(Type2Chip::Ntag213, 1);
-    let turn = lay(&service, &mut whole, &wish(1, &tag, "ntag213", true)).await;
-    assert_eq!(turn["state"], "verified", "{turn}");
+    let (tag, whole) = protected(&service).await;
     let (_, secret, _) = password(&whole, CFG0);
     let mut locked = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "technology": "ntag213"});
     locked["lock"] = true.into();

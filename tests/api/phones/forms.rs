@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::fixtures::on_templates;
 use tapdesk_tests::{Answering as _, TestService, TestTag};
 
-use super::{Phone, origin, phone, phone_with};
+use super::{Phone, origin, phone, phone_with, sheet};
 
 /// A tag with a variable, and a phone that may do everything that phones can.
 async fn at_work(service: &TestService) -> (TestTag, Phone) {
@@ -190,10 +190,7 @@ async fn the_sheet_of_the_last_row_is_the_first_to_choose_at_the_next_tap() {
 async fn a_form_that_is_refused_keeps_what_was_typed() {
     let service = TestService::start().await;
     let (tag, staff) = at_work(&service).await;
-    let sheet = service
-        .admin_create("/sheets", json!({"name": "Delivery"}))
-        .await["id"]
-        .to_string();
+    let sheet = sheet(&service, "Delivery").await;
     let path = staff.staff_tap(&tag.path()).await;
     let token = staff.token(&path).await;
     let refused = async |fields: &[(&str, &str)]| {
@@ -236,10 +233,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed() {
 async fn a_row_for_a_sheet_that_was_closed_meanwhile_is_refused_in_words() {
     let service = TestService::start().await;
     let (tag, staff) = at_work(&service).await;
-    let sheet = service
-        .admin_create("/sheets", json!({"name": "Delivery"}))
-        .await["id"]
-        .to_string();
+    let sheet = sheet(&service, "Delivery").await;
     let path = staff.staff_tap(&tag.path()).await;
     service
         .admin_patch(&format!("/sheets/{sheet}"), json!({"closed": true}))
@@ -352,10 +346,7 @@ async fn a_form_of_another_site_changes_nothing() {
 async fn a_form_needs_the_scope_of_its_change() {
     let service = TestService::start().await;
     let (tag, mut inlay) = service.bottle().await;
-    let sheet = service
-        .admin_create("/sheets", json!({"name": "Delivery"}))
-        .await["id"]
-        .to_string();
+    let sheet = sheet(&service, "Delivery").await;
     // Each phone has a form, so that it has a token.
     for (scopes, allowed) in [
         (&["encode"][..], "good"),
@@ -394,10 +385,7 @@ async fn a_phone_of_a_group_has_neither_sheets_nor_inlays() {
     let group = service.admin_create("/groups", group).await["id"].clone();
     let more = json!({"group_id": group, "variables": {"owner": "Ada"}});
     let tag = service.redirecting_tag(more).await;
-    let sheet = service
-        .admin_create("/sheets", json!({"name": "Delivery"}))
-        .await["id"]
-        .to_string();
+    let sheet = sheet(&service, "Delivery").await;
     let limit = json!({"group_ids": [group]});
     let staff = phone_with(&service, &["read", "tags", "encode", "keys"], limit).await;
     let path = staff.staff_tap(&tag.path()).await;

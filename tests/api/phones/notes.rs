@@ -6,9 +6,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256, Sha384};
 use tapdesk_tests::fixtures::hex;
-use tapdesk_tests::{Answer, Answering as _, TestService};
+use tapdesk_tests::{Answer, Answering as _, TestService, TestTag};
 
-use super::{Phone, jpeg, origin, phone, phone_with};
+use super::{Phone, jpeg, origin, phone, phone_with, sheet};
 
 impl Phone {
     /// Sends the form of the note as its browser does, with the token of the page.
@@ -37,6 +37,14 @@ impl Phone {
         let status = answer.status().as_u16();
         (status, answer.bytes().await.expect("a body").to_vec())
     }
+}
+
+/// A tag, a phone with these scopes that tapped it, and the path of its page.
+async fn on_a_page(service: &TestService, scopes: &[&str]) -> (TestTag, Phone, String) {
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(service, scopes).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    (tag, staff, path)
 }
 
 /// The note of an interaction in the API.
@@ -109,9 +117,7 @@ async fn a_note_and_a_photo_stay_with_their_tap_without_the_place_of_the_camera(
 #[tokio::test]
 async fn a_note_that_is_refused_says_why_and_keeps_its_text() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(json!({})).await;
-    let staff = phone(&service, &["encode"]).await;
-    let path = staff.staff_tap(&tag.path()).await;
+    let (_, staff, path) = on_a_page(&service, &["encode"]).await;
     let refused = async |fields: &[(&str, &str)], photo: &[u8]| {
         let answer = staff.note(&path, fields, photo).await;
         assert_eq!(answer.status, 422, "{}", answer.body);
@@ -145,8 +151,7 @@ async fn a_note_that_is_refused_says_why_and_keeps_its_text() {
 async fn a_form_whose_photo_is_too_large_keeps_its_note() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(json!({})).await;
-    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
-    let sheet = sheet.await["id"].to_string();
+    let sheet = sheet(&service, "Delivery").await;
     let staff = phone(&service, &["encode"]).await;
     let path = staff.staff_tap(&tag.path()).await;
     let token = staff.token(&path).await;
@@ -204,9 +209,7 @@ async fn a_note_about_a_tap_that_is_gone_is_shown_to_be_copied() {
 #[tokio::test]
 async fn a_malformed_form_with_a_photo_changes_nothing() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(json!({})).await;
-    let staff = phone(&service, &["encode"]).await;
-    let path = staff.staff_tap(&tag.path()).await;
+    let (_, staff, path) = on_a_page(&service, &["encode"]).await;
     let token = staff.token(&path).await;
     let part = |named: &str, content: &str| {
         format!("--x\r\nContent-Disposition: form-data; {named}\r\n\r\n{content}\r\n")
@@ -258,8 +261,7 @@ async fn a_malformed_form_with_a_photo_changes_nothing() {
 async fn a_row_that_is_refused_keeps_its_note() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(json!({})).await;
-    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
-    let sheet = sheet.await["id"].to_string();
+    let sheet = sheet(&service, "Delivery").await;
     let staff = phone(&service, &["encode"]).await;
     let path = staff.staff_tap(&tag.path()).await;
     let token = staff.token(&path).await;
@@ -328,9 +330,7 @@ async fn a_note_needs_a_scope_of_work_and_a_tag_within_the_groups() {
 #[tokio::test]
 async fn a_note_goes_when_the_visitors_of_its_tag_are_erased() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(json!({})).await;
-    let staff = phone(&service, &["tags"]).await;
-    let path = staff.staff_tap(&tag.path()).await;
+    let (tag, staff, path) = on_a_page(&service, &["tags"]).await;
     let sent = staff.note(&path, &[("note", "seen")], &jpeg()).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
     let traces = format!("{}/traces", tag.admin_path());
@@ -382,8 +382,7 @@ async fn a_staff_page_loads_one_script_of_its_own() {
 async fn a_row_of_a_phone_has_its_own_photo() {
     let service = TestService::start().await;
     let (tag, mut inlay) = service.bottle().await;
-    let sheet = service.admin_create("/sheets", json!({"name": "Delivery"}));
-    let sheet = sheet.await["id"].to_string();
+    let sheet = sheet(&service, "Delivery").await;
     let staff = phone(&service, &["encode"]).await;
     let path = staff.staff_tap(&inlay.url(&tag)).await;
     let token = staff.token(&path).await;

@@ -4,13 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answering as _, TestService};
 
-use super::phone;
-
-/// A new sheet; returns its id.
-async fn sheet(service: &TestService, name: &str) -> String {
-    let sheet = service.admin_create("/sheets", json!({"name": name})).await;
-    sheet["id"].to_string()
-}
+use super::{phone, sheet};
 
 /// The verdicts of its rows. The rows are numbered without a gap.
 async fn verdicts(service: &TestService, sheet: &str) -> Vec<String> {
