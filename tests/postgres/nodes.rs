@@ -198,7 +198,7 @@ async fn a_token_deleted_on_one_node_ends_its_stream_on_the_other() {
 
 #[tokio::test]
 async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
-    let database = TestDatabase::create_migrated().await;
+    let database = TestDatabase::create().await;
     let starts = (0..4).map(|_| {
         let launch = node(&database);
         tokio::spawn(async move { launch.start().await })
