@@ -25,7 +25,7 @@ use inlay::technology::ntag21x::{Memory, PROT};
 use inlay::technology::type2::{FIRST_PAGE, NXP, PAGE, READ};
 use reads::{Read, TOO_LONG, firsts};
 pub(super) use reads::{Reads, read};
-use seen::{READ_ONLY, Seen};
+use seen::{READ_ONLY, Seen, uid_in};
 
 /// The pages of the static lock bytes and of the capability container.
 const STATIC_LOCKS: u8 = 2;
@@ -104,13 +104,13 @@ impl Machine<'_> {
         let Some(pages) = known.and_then(|chip| self.pages_of(chip)) else {
             return self.another(Reason::NotEncodable);
         };
-        let seen = Seen {
-            head,
-            data: Vec::new(),
-            tail: [0; READ],
-        };
-        if seen.uid() == self.encoding.uid.bytes() && self.imitates() {
-            return self.another(Reason::NotGenuine);
+        if uid_in(&head) == self.encoding.uid.bytes() && self.imitates() {
+            if !self.replace {
+                return self.another(Reason::NotGenuine);
+            }
+            // A person knows that this chip has none of them.
+            self.journal.confirmed = None;
+            self.journal.bureau = None;
         }
         let mut commands = self.reads().whole(&pages);
         commands.extend(password::probe(&pages));
@@ -119,19 +119,15 @@ impl Machine<'_> {
         Next::Send(Phase::Pages(PageStep::Whole(pages.technology)), commands)
     }
 
-    /// Whether this chip without keys shows the UID of a chip with keys, whose inlay would lose its
-    /// keys by it, or would be forgotten. A person who knows that can continue with it, as with a
+    /// Whether a chip without keys that shows this UID imitates a chip with keys, whose inlay would lose
+    /// its keys by it, or would be forgotten. A person who knows that can continue with it, as with a
     /// chip that has its factory key again.
-    fn imitates(&mut self) -> bool {
-        // Only a person replaces imported keys, so what has to be asked here is the wipe.
+    fn imitates(&self) -> bool {
+        // Only a person replaces imported keys, so only the wipe has to be asked about here.
         let is_imported =
             self.wipes() && (0..KEYS).any(|slot| self.journal.imported(slot).is_some());
         let has_keys = self.journal.confirmed.is_some() || self.journal.bureau.is_some();
-        if self.replace {
-            self.journal.confirmed = None;
-            self.journal.bureau = None;
-        }
-        (has_keys || is_imported) && !self.replace
+        has_keys || is_imported
     }
 
     /// The reads of [`Reads::whole`], from an answer on.

@@ -17,6 +17,15 @@ pub(super) struct Seen {
     pub(super) tail: [u8; READ],
 }
 
+/// The UID in the first pages of a chip.
+pub(super) fn uid_in(head: &[u8; READ]) -> [u8; 7] {
+    let mut uid = [0; 7];
+    // The fourth byte is the check byte of the three before it.
+    uid[..3].copy_from_slice(&head[..3]);
+    uid[3..].copy_from_slice(&head[4..8]);
+    uid
+}
+
 impl Seen {
     pub(super) fn config(&self) -> [[u8; PAGE]; 2] {
         let pages = self.tail.as_chunks().0;
@@ -24,11 +33,7 @@ impl Seen {
     }
 
     pub(super) fn uid(&self) -> [u8; 7] {
-        let mut uid = [0; 7];
-        // The fourth byte is the check byte of the three before it.
-        uid[..3].copy_from_slice(&self.head[..3]);
-        uid[3..].copy_from_slice(&self.head[4..8]);
-        uid
+        uid_in(&self.head)
     }
 
     /// Whether the capability container, the dynamic and the static lock bytes each say "locked".
