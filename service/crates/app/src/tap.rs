@@ -138,8 +138,8 @@ async fn attempt(
 
 /// Handles a tap of a tag: records it, and answers with its destination.
 ///
-/// The futures of what few taps need are boxed here and below: each tap is copied to the heap with
-/// room for all of its futures.
+/// Futures that few taps need are boxed here and below: each tap is copied to the heap with room for
+/// all of its futures.
 async fn of_tag(
     service: &Service,
     mut tap: Tap<'_>,

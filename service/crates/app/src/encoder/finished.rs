@@ -39,18 +39,16 @@ pub async fn is_undo(service: &Service, run: EncodingRunId, uid: Uid) -> Result<
     let untouched = finished.state.outcome().is_some_and(|outcome| {
         (outcome.inlay_id, outcome.counter) == (Some(inlay.id), inlay.last_counter)
     });
+    if !of_run || !untouched || found.fields.closed {
+        return Ok(false);
+    }
     // A chip without keys may show no counter, so each tap of its tag since then counts as its own.
-    let tag = inlay.fields.tag_id.filter(|_| inlay.fields.keys.is_none());
-    let last_tap = match tag {
-        Some(tag) => service
-            .storage
-            .tag(tag)
-            .await?
-            .and_then(|tag| tag.last_scan_at),
-        None => None,
+    let Some(tag) = inlay.fields.tag_id.filter(|_| inlay.fields.keys.is_none()) else {
+        return Ok(true);
     };
-    let tapped = last_tap.is_some_and(|at| at >= finished.updated_at);
-    Ok(of_run && untouched && !tapped && !found.fields.closed)
+    let tag = service.storage.tag(tag).await?;
+    let last_tap = tag.and_then(|tag| tag.last_scan_at);
+    Ok(last_tap.is_none_or(|at| at < finished.updated_at))
 }
 
 impl Case<'_> {

@@ -25,11 +25,11 @@ pub async fn thumbnail(bytes: Vec<u8>, side: u32) -> Result<Vec<u8>, PictureErro
 async fn in_turn<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, PictureError> + Send + 'static,
 ) -> Result<T, PictureError> {
-    let alone = ONE_AT_A_TIME.acquire().await;
-    let alone = alone.map_err(|_| PictureError::Ended)?;
+    let turn = ONE_AT_A_TIME.acquire().await;
+    let turn = turn.map_err(|_| PictureError::Ended)?;
     let done = tokio::task::spawn_blocking(move || {
         // If the caller goes away the work continues, so the turn must last as long as the work.
-        let _alone = alone;
+        let _turn = turn;
         work()
     });
     done.await.map_err(|_| PictureError::Ended)?

@@ -1,5 +1,5 @@
 //! The future of a tap is copied to the heap for each request, with room for everything that it may
-//! await. Whatever few taps need is therefore boxed within it.
+//! await. Futures that few taps need are therefore boxed within it.
 
 use super::named::tests::service;
 use super::*;

@@ -53,7 +53,7 @@ impl Access {
         .await
     }
 
-    /// At most `limit` sheets that take rows, the newest first.
+    /// At most `limit` sheets that are not closed, the newest first.
     pub async fn open_sheets(&self, limit: usize) -> Result<Vec<Sheet>, StorageError> {
         self.read("open_sheets", limit, |db, limit| Box::pin(open(db, *limit)))
             .await
