@@ -152,8 +152,7 @@ async fn the_sheet_of_the_last_row_is_the_first_to_choose_at_the_next_tap() {
     let (tag, staff) = at_work(&service).await;
     let mut sheets = Vec::new();
     for name in ["Older", "Newer"] {
-        let sheet = service.admin_create("/sheets", json!({"name": name})).await;
-        sheets.push(sheet["id"].to_string());
+        sheets.push(sheet(&service, name).await);
     }
     let chosen = |page: &str| {
         let (_, options) = page.split_once("<option value=\"").expect("a choice");

@@ -150,10 +150,8 @@ async fn a_note_that_is_refused_says_why_and_keeps_its_text() {
 #[tokio::test]
 async fn a_form_whose_photo_is_too_large_keeps_its_note() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(json!({})).await;
+    let (_, staff, path) = on_a_page(&service, &["encode"]).await;
     let sheet = sheet(&service, "Delivery").await;
-    let staff = phone(&service, &["encode"]).await;
-    let path = staff.staff_tap(&tag.path()).await;
     let token = staff.token(&path).await;
     let large = vec![0; 40 * 1024 * 1024];
     let note = [("token", &*token), ("action", "note"), ("note", "torn")];
@@ -260,10 +258,8 @@ async fn a_malformed_form_with_a_photo_changes_nothing() {
 #[tokio::test]
 async fn a_row_that_is_refused_keeps_its_note() {
     let service = TestService::start().await;
-    let tag = service.redirecting_tag(json!({})).await;
+    let (tag, staff, path) = on_a_page(&service, &["encode"]).await;
     let sheet = sheet(&service, "Delivery").await;
-    let staff = phone(&service, &["encode"]).await;
-    let path = staff.staff_tap(&tag.path()).await;
     let token = staff.token(&path).await;
     let send = async |token: &str, photo: &[u8]| {
         let before = [("token", token), ("sheet", &*sheet), ("note", "torn")];

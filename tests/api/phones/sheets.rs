@@ -48,8 +48,7 @@ async fn good_that_is_pressed_twice_at_once_is_one_row() {
     let poster = service.redirecting_tag(json!({"name": "Poster"})).await;
     let staff = phone(&service, &["encode"]).await;
     for url in [inlay.url(&tag), poster.path()] {
-        let sheet = json!({"name": "Delivery"});
-        let sheet = service.admin_create("/sheets", sheet).await["id"].to_string();
+        let sheet = sheet(&service, "Delivery").await;
         let path = staff.staff_tap(&url).await;
         let token = staff.token(&path).await;
         let fields = [

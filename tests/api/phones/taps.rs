@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_uid, unlisted_url};
 use tapdesk_tests::{Answer, Answering as _, Receiver, TestService};
 
-use super::{Phone, phone, phone_with};
+use super::{Phone, phone, phone_with, sheet};
 
 /// A tap at the host of a URL template, which phones open by https.
 async fn tap_at(service: &TestService, staff: &Phone, host: &str, path: &str) -> Answer {
@@ -193,8 +193,7 @@ async fn a_tap_of_an_unlisted_chip_is_one_of_staff_if_it_is_recorded() {
         let service = TestService::start().await;
         let template = unlisted_template(&json!({"unlisted": unlisted}));
         service.admin_create("/url-templates", template).await;
-        let sheet = json!({"name": "Delivery"});
-        let sheet = service.admin_create("/sheets", sheet).await["id"].to_string();
+        let sheet = sheet(&service, "Delivery").await;
         let staff = phone(&service, &["read", "encode"]).await;
         let tap = tap_at(&service, &staff, TEMPLATE_HOST, &url).await;
         if unlisted == "refuse" {
