@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `nodes` | another node continues the work of one; of many concurrent requests, one wins |
 //! | `balancer` | the load balancer configuration for operators, in front of two nodes |
+//! | `phones` | phones of staff that are paired and work over two nodes |
 //! | `outages` | the database crashes, closes connections, hangs, or is unreachable |
 //! | `load` | visitors and owners' servers at work, and a journal of acknowledged requests |
 //! | `restores` | a copy by `pg_dump` gets a new encoding root, and repeats no key generation |
@@ -16,6 +17,7 @@ pub(crate) mod load;
 mod network;
 mod nodes;
 mod outages;
+mod phones;
 mod restores;
 mod starts;
 

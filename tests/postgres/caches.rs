@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, Millis, SystemClock, Timestamp};
 use tapdesk_tests::{Answering as _, Client, TapResult, TestDatabase, TestTag};
 
+use super::phones::paired;
 use crate::postgres::two;
 
 /// Ends the connections on which the nodes of a database listen. They get no notification then, and
@@ -63,19 +64,6 @@ async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
     }
 }
 
-/// A new phone of staff that was paired at this node: its id and its cookie.
-async fn paired(node: &Client, phone: Value) -> (Value, String) {
-    let phone = node.admin_create("/phones", phone).await;
-    let url = phone["pair_url"].as_str().expect("a pair URL");
-    let (_, code) = url.rsplit_once('/').expect("a code");
-    let pair = node.post(&format!("/staff/pair/{code}"));
-    let paired = pair.header("origin", node.base()).answer().await;
-    assert_eq!(paired.status, 200, "{}", paired.body);
-    let cookie = paired.header("set-cookie").expect("a cookie");
-    let cookie = cookie.split(';').next().expect("a pair");
-    (phone["id"].clone(), cookie.to_owned())
-}
-
 /// The other node had the phone in its memory, and its clock is ten minutes ahead.
 #[tokio::test]
 async fn a_phone_that_is_ended_on_one_node_ends_on_the_other_within_a_second() {
@@ -97,7 +85,7 @@ async fn a_phone_that_is_ended_on_one_node_ends_on_the_other_within_a_second() {
 /// By the time of the database: the clock of the other node is five minutes ahead of it.
 #[tokio::test]
 async fn a_phone_that_expires_ends_on_both_nodes_within_a_second() {
-    let [one, other] = two(&TestDatabase::create().await).await;
+    let [one, other] = two(&TestDatabase::create_migrated().await).await;
     let tag = one.redirecting_tag(Value::Null).await;
     let now = one.admin_get("/clock").await["now"].clone();
     let now: Timestamp = serde_json::from_value(now).expect("a time");

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_tests::{
-    Answer, Answering as _, Client, MailServer, PATIENCE, Receiver, TestDatabase, at_once,
-    eventually,
+    Answering as _, Client, MailServer, PATIENCE, Receiver, TestDatabase, at_once, eventually,
 };
 
 use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_url};
@@ -401,72 +400,4 @@ async fn a_slug_in_capitals_names_nobody_on_any_node_once_another_tag_has_it() {
             }
         }
     }
-}
-
-/// Presses the button of the page of a pair URL that has this text.
-async fn press(node: &Client, path: &str, page: &str) -> Answer {
-    let form = node.post_form(path, &[("page", page)]);
-    form.header("origin", node.base()).answer().await
-}
-
-/// The value of a hidden field of a page.
-fn hidden(page: &str, name: &str) -> String {
-    let (_, rest) = page
-        .split_once(&format!(r#"name="{name}" value=""#))
-        .expect("a form");
-    rest.split('"').next().expect("a value").to_owned()
-}
-
-/// The path of the pair URL of a new phone.
-async fn pair_path(node: &Client) -> String {
-    let phone = json!({"name": "Bench", "scopes": ["tags"]});
-    let phone = node.admin_create("/phones", phone).await;
-    let url = phone["pair_url"].as_str().expect("a pair URL");
-    let at = url.find("/staff/").expect("it is below /staff");
-    url[at..].to_owned()
-}
-
-/// A balancer may send each request to another node.
-#[tokio::test]
-async fn a_phone_of_staff_is_paired_and_works_over_both_nodes() {
-    let [one, other] = two(&TestDatabase::create().await).await;
-    let of_two = pair_path(&one).await;
-    let (here, there) = tokio::join!(press(&one, &of_two, ""), press(&other, &of_two, ""));
-    let mut statuses = [here.status, there.status];
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 404], "{} {}", here.body, there.body);
-
-    // Both presses of one page.
-    let path = pair_path(&one).await;
-    let page = hidden(&one.get(&path).answer().await.body, "page");
-    let (here, there) = tokio::join!(press(&one, &path, &page), press(&other, &path, &page));
-    assert_eq!((here.status, there.status), (200, 200), "{}", there.body);
-    let cookie = here.header("set-cookie").expect("a cookie");
-    assert_eq!(there.header("set-cookie"), Some(cookie));
-    let cookie = cookie.split(';').next().expect("a pair");
-
-    let variables = json!({"variables": {"owner": "Ada"}});
-    let tag = one.redirecting_tag(variables).await;
-    let path = eventually("one node knows the phone", async || {
-        let tap = one.tap_with_cookie(&tag.path(), cookie).await;
-        tap.location.filter(|_| tap.status == 303)
-    })
-    .await;
-    let page = eventually("the other node knows the phone", async || {
-        let page = other.get(&path).header("cookie", cookie).answer().await;
-        (page.status == 200).then_some(page.body)
-    })
-    .await;
-    let token = hidden(&page, "token");
-    let fields = [
-        ("token", &*token),
-        ("action", "value"),
-        ("key", "owner"),
-        ("value", "Bob"),
-    ];
-    let form = one.post_form(&path, &fields).header("origin", one.base());
-    let saved = form.header("cookie", cookie).answer().await;
-    assert_eq!(saved.status, 303, "{}", saved.body);
-    let owner = other.variable(&tag, "owner").await;
-    assert_eq!(owner.as_deref(), Some("Bob"));
 }
