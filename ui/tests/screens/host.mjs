@@ -1,5 +1,5 @@
-// A stand-in for the desktop, for what a browser cannot show: it answers the kiosk's commands with
-// data, notes the PINs that were tried, and has readers that inlays are placed on.
+// A stand-in for the desktop, so that a browser can show its screens: it answers the kiosk's commands
+// with data, notes the PINs that were tried, and has readers that inlays are placed on.
 
 import { readFile } from "node:fs/promises";
 

@@ -1,4 +1,4 @@
-// The window of a story: as good as a new one, whatever the story before did in it.
+// The window of a story: as good as a new one after every story before it.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -28,7 +28,7 @@ const found = async (page) => ({
     cookies: document.cookie,
     name: window.name,
     history: history.length,
-    added: ["script", "told"].filter((name) => name in window),
+    added: ["script", "noted"].filter((name) => name in window),
     dark: matchMedia("(prefers-color-scheme: dark)").matches,
     print: matchMedia("print").matches,
     calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
@@ -42,7 +42,7 @@ async function leaveAll(page) {
   page.on("dialog", (dialog) => dialog.dismiss());
   await page.context().grantPermissions(["clipboard-read"]);
   await page.addInitScript(() => (window.script = true));
-  await page.exposeFunction("told", () => true);
+  await page.exposeFunction("noted", () => true);
   await page.setViewportSize(sizes[2]);
   await page.emulateMedia({ media: "print", colorScheme: "dark", reducedMotion: "no-preference" });
   await page.show("tags?new=tag");
@@ -71,13 +71,13 @@ test("has nothing of the story before", async () => {
   await next.show("overview");
   assert.deepEqual(await found(next), expected);
   assert.deepEqual([next.broken, page.heard.length], [[], heard]);
-  // What the window was about to fetch as it was emptied may be noted late.
+  // A request that ended as the window was emptied may be noted late.
   assert.deepEqual(
     next.refused.filter((one) => !one.includes("ERR_ABORTED")),
     [],
   );
   // The same function again is no second one.
-  await next.exposeFunction("told", () => true);
+  await next.exposeFunction("noted", () => true);
 });
 
 test("is another one after a story whose traces stay", async () => {
