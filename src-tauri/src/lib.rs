@@ -133,8 +133,8 @@ fn readers(shell: &Shell, as_kiosk: bool) -> Option<Monitor> {
     Some(readers)
 }
 
-/// Prints on stdout why inlays cannot be read, and what the kiosk of this computer lacks. Returns a
-/// failure if there is a problem.
+/// Prints on stdout why inlays cannot be read, and which fonts the kiosk of this computer lacks. Returns
+/// a failure if there is a problem.
 fn doctor() -> ExitCode {
     let machine = Machine::this();
     let mut findings = doctor::examine(&doctor::look(&mut Pcsc), machine);

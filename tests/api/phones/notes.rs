@@ -231,7 +231,7 @@ async fn a_malformed_form_with_a_photo_changes_nothing() {
         ("multipart/form-data", format!("{fields}--x--"), 415),
         ("multipart/mixed; boundary=x", format!("{fields}--x--"), 415),
         (&*long, format!("{fields}--x--"), 415),
-        // A field within the name of a file is none: what remains is no picture.
+        // A field within the name of a file is none, and the file is no picture.
         (form, format!("{fields}{}--x--", file("\"a; name=\"")), 422),
     ] {
         let request = staff.client.post(&path).body(body);

@@ -144,7 +144,7 @@ export const desktopHost = (page, given) =>
 
 /** The state of a kiosk that waits for a visitor, as its page has it. */
 export const atRest = JSON.parse(await readFile(new URL("../../src/kiosk/rest.json", import.meta.url), "utf8"));
-/** `settings` are what the owner's sheet finds instead, and `attract` what the kiosk's page does. */
+/** `settings` replace choices in the owner's sheet, and `attract` those of the kiosk's page. */
 export const kioskHost = (page, view = {}, settings = {}, attract = {}) =>
   desktopHost(page, {
     answers: {

@@ -1,5 +1,5 @@
-//! Temporary folders that do not stay for ever if their process is killed: its system releases the
-//! lock of the folder, and the next process in the same place removes what nobody holds.
+//! Temporary folders that do not stay for ever if their process is killed: the system releases the
+//! lock of the folder, and the next process in the same place removes folders that nobody holds.
 
 use std::fs::{self, File};
 use std::io;
