@@ -71,7 +71,9 @@ export class Run {
   test(reading: Insertion): void {
     // The last verdict is about another inlay.
     this.last = null;
-    this.#turn = this.#turn.then(unlessSwitched(() => this.#test(reading)));
+    // The inlay may be gone from its reader before its turn, and before its verdict.
+    const reader = readers.readerOf(reading.insertion);
+    this.#turn = this.#turn.then(unlessSwitched(() => this.#test(reading, reader)));
   }
 
   /** Follows the rows that other readers and phones add, and the end of the sheet; for `$effect`. */
@@ -103,7 +105,7 @@ export class Run {
     }
   }
 
-  async #test(reading: Insertion): Promise<void> {
+  async #test(reading: Insertion, reader: string | null): Promise<void> {
     const sheet = this.sheet;
     if (!sheet || sheet.closed || this.complete) return;
     this.hint = null;
@@ -115,7 +117,6 @@ export class Run {
     this.working = true;
     try {
       const [verdict, found] = await judge(reading, sheet, this.#known);
-      const reader = readers.readerOf(reading.insertion);
       const fields: RowFields = { ...found, verdict: verdict.name, reason: verdict.reason, reader };
       const row = await post("/sheets/{id}/rows", fields, { id: this.id });
       this.#add(row);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Insertion } from "../../lib/reader/readers.svelte";
+import { readers, type Insertion } from "../../lib/reader/readers.svelte";
 import { Run } from "./run.svelte";
 
 /** The actions, in order. */
@@ -123,6 +123,17 @@ test("a good inlay is tapped, recorded and heard", async () => {
   const run = await tested(inlay());
   expect(order).toEqual(["send", "record", "recorded", "good sound"]);
   expect(run.last).toMatchObject({ name: "ok", insertion: 1 });
+});
+
+test("a row names its reader, although the inlay was removed before its verdict", async () => {
+  const placed = inlay();
+  readers.table = { fault: null, readers: [{ name: "Desk reader", on: placed }] };
+  const run = new Run(1);
+  await run.load();
+  run.test(placed);
+  readers.table = { fault: null, readers: [{ name: "Desk reader", on: { state: "nothing" } }] };
+  await vi.waitFor(() => expect(rows).toHaveLength(1));
+  expect(rows[0]?.reader).toBe("Desk reader");
 });
 
 test("the verdict on one inlay is gone as soon as the next one is on the reader", async () => {
