@@ -78,5 +78,8 @@ export function duration(milliseconds: number): string {
 /** A UID with its middle left out: "04DE…C040". */
 export const shortUid = (uid: string) => (uid.length > 10 ? `${uid.slice(0, 4)}…${uid.slice(-4)}` : uid);
 
+/** The name of a file with a photo of staff: the service stores each as PNG or JPEG. */
+export const photoFile = (name: string, type: string | undefined) => `${name}.${type === "image/png" ? "png" : "jpg"}`;
+
 /** The Base64 of a rolling key, in the form that clients send. */
 export const base64 = (text: string) => btoa(text);
