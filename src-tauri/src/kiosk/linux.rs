@@ -81,6 +81,8 @@ pub(super) fn show(
         colour: settings.chosen.colour.clone(),
         failed_seconds: 0,
         noticed_seconds: 0,
+        quiet_seconds: 0,
+        renewed_at: 0,
         begun: 0,
     };
     open(app, kiosk, &settings.chosen)

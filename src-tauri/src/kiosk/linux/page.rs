@@ -84,8 +84,12 @@ impl Stage {
         };
         close(&attract, &events);
         attract.set_background_color(&ground(None));
-        attract.connect_web_process_terminated(move |attract, _| {
-            tracing::warn!("the welcome page crashed; it is loaded again");
+        attract.connect_web_process_terminated(move |attract, reason| {
+            if reason == webkit2gtk::WebProcessTerminationReason::TerminatedByApi {
+                tracing::info!("the welcome page is loaded again");
+            } else {
+                tracing::warn!("the welcome page crashed; it is loaded again");
+            }
             attract.reload();
             lock(&events.kiosk.heartbeat).loads();
         });
@@ -101,8 +105,8 @@ impl Stage {
         })
     }
 
-    /// Loads the attract page again. Its process is ended first, because it may hang; the signal of
-    /// that end does the rest.
+    /// Loads the attract page again, in a new process. The old one is ended first, because it may
+    /// hang; the signal of that end does the rest.
     pub(super) fn reload(&self) {
         self.attract.terminate_web_process();
     }

@@ -23,6 +23,10 @@ impl Display for Screen {
     fn end(&self) {
         on_stage(&self.0, Stage::end);
     }
+
+    fn renew(&self) {
+        reload(&self.0);
+    }
 }
 
 fn on_stage(app: &AppHandle, work: impl FnOnce(&mut Stage) + Send + 'static) {

@@ -19,6 +19,7 @@ struct Recorder(Arc<Shown>);
 struct Shown {
     pages: AtomicI32,
     languages: std::sync::Mutex<Vec<Option<String>>>,
+    renewals: AtomicI32,
 }
 
 impl Display for Recorder {
@@ -30,6 +31,10 @@ impl Display for Recorder {
 
     fn end(&self) {
         self.0.pages.store(0, Ordering::Relaxed);
+    }
+
+    fn renew(&self) {
+        self.0.renewals.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -53,6 +58,8 @@ fn visits(display: Recorder) -> (Visits<Recorder>, tempfile::TempDir) {
         colour: None,
         failed_seconds: 0,
         noticed_seconds: 0,
+        quiet_seconds: 0,
+        renewed_at: 0,
         begun: 0,
     };
     (visits, home)
@@ -107,6 +114,39 @@ fn a_tag_is_on_the_reader_until_it_is_lifted_readable_or_not() {
     assert!(has_tag(&table(Some(1))));
     assert!(!has_tag(&table(None)));
     assert_eq!(latest(&table(Some(7))).0, 7);
+}
+
+#[tokio::test]
+async fn the_attract_page_gets_a_new_process_after_many_visits_once_nobody_is_there() {
+    let display = Recorder::default();
+    let (mut visits, _home) = visits(display.clone());
+    let renewals = || display.0.renewals.load(Ordering::Relaxed);
+    let reading = reading();
+    let wait = |visits: &mut Visits<Recorder>, seconds| {
+        for _ in 0..seconds {
+            visits.second_passed();
+        }
+    };
+    for _ in 0..RENEWAL_VISITS {
+        assert_eq!(renewals(), 0);
+        visits.placed(Ok(&reading)).await;
+        report(&visits, Event::Done);
+        wait(&mut visits, QUIET_SECONDS - 1);
+    }
+    // A tag that stays on the reader is somebody who is there, and so is one who reads a message.
+    for has_tag in [true, false] {
+        visits.kiosk.view.send_modify(|view| view.has_tag = has_tag);
+        wait(&mut visits, if has_tag { 60 } else { QUIET_SECONDS - 1 });
+        assert_eq!(renewals(), 0);
+    }
+    visits.placed(Err(Notice::Unread)).await;
+    wait(&mut visits, NOTICE_SECONDS);
+    assert_eq!(renewals(), 0);
+    wait(&mut visits, QUIET_SECONDS + 1);
+    assert_eq!(renewals(), 1);
+    // It has a new process for the next visits.
+    wait(&mut visits, 600);
+    assert_eq!(renewals(), 1);
 }
 
 /// Ten hours with 3,000 visits. Each ends in one of the ways that there are, 20 of them because the
