@@ -152,6 +152,65 @@ async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
     );
 }
 
+/// The list shows visitors' taps, so that is what it is ordered by.
+#[tokio::test]
+async fn tags_are_ordered_by_the_taps_of_visitors() {
+    let service = TestService::start().await;
+    let staff = phone(&service, &["read"]).await;
+    let mut ids = Vec::new();
+    // Taps of visitors and of staff; the ids ascend.
+    for (visitors, checks) in [(1, 3), (2, 0), (0, 5), (0, 0)] {
+        let tag = service.tag(json!({"name": "Poster"})).await;
+        for _ in 0..visitors {
+            service.tap(&tag.path()).await;
+        }
+        for _ in 0..checks {
+            staff.staff_tap(&tag.path()).await;
+        }
+        ids.push(tag.id);
+    }
+    let expected = [ids[2], ids[3], ids[0], ids[1]];
+    for limit in 1..=4 {
+        let listed = async |sort: &str| {
+            let (mut found, mut path) = (Vec::new(), format!("/tags?sort={sort}&limit={limit}"));
+            loop {
+                let page = service.admin_get(&path).await;
+                let tags = page["items"].as_array().expect("tags").iter();
+                found.extend(tags.map(|tag| tag["id"].as_i64().expect("an id")));
+                let Some(after) = page["next"].as_str() else {
+                    return found;
+                };
+                path = format!("/tags?sort={sort}&limit={limit}&after={after}");
+            }
+        };
+        assert_eq!(listed("scans").await, expected, "by {limit}");
+        let mut backwards = listed("-scans").await;
+        backwards.reverse();
+        assert_eq!(backwards, expected, "by {limit}");
+    }
+}
+
+/// Otherwise a buyer would see the page of a bottle that was opened before.
+#[tokio::test]
+async fn a_visitor_after_staff_is_the_first() {
+    let service = TestService::start().await;
+    let second = json!([{"type": "scan_count", "at_least": 2}]);
+    let experience = json!({"name": "Wine", "kind": "redirect", "target_url": "https://owner.example/first",
+        "rules": [{"when": second, "target_url": "https://owner.example/again"}]});
+    let experience = service.experience(experience).await;
+    let tag = service
+        .tag(json!({"name": "Bottle", "experience_id": experience}))
+        .await;
+    let staff = phone(&service, &["read"]).await;
+    for expected in ["first", "again"] {
+        for _ in 0..2 {
+            staff.staff_tap(&tag.path()).await;
+        }
+        let location = service.tap(&tag.path()).await.location.expect("a redirect");
+        assert!(location.contains(expected), "{location}");
+    }
+}
+
 /// It is the owner's own record of all taps.
 #[tokio::test]
 async fn a_webhook_gets_taps_of_staff_with_their_mark() {
