@@ -307,6 +307,43 @@ async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() 
     assert_eq!(password(&open, CFG0), none());
 }
 
+/// Nobody asked for its removal: it was only out of force when the chip was torn away.
+#[tokio::test]
+async fn a_chip_that_was_torn_and_given_up_keeps_its_password_for_another_tag() {
+    let service = TestService::start().await;
+    let (_, whole) = protected(&service).await;
+    let (_, secret, _) = password(&whole, CFG0);
+    let torn = service.redirecting_tag(Value::Null).await;
+    let wish = |tag: &TestTag, replace: bool| {
+        json!({
+            "uid": uid(1).to_string(), "tag_id": tag.id, "technology": "ntag213", "replace": replace,
+        })
+    };
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(&service, &mut held, &wish(&torn, true)).await;
+        let is_torn = held.is_torn();
+        let mut chip = held.into_card();
+        if is_torn {
+            let given_up = format!("/encodings/{}", turn["id"]);
+            let given_up = service.admin(Method::DELETE, &given_up, Value::Null).await;
+            given_up.expect(204);
+            let other = service.redirecting_tag(Value::Null).await;
+            // A request that is refused in between changes nothing.
+            let refused = lay(&service, &mut chip, &wish(&other, false)).await;
+            assert_eq!(refused["reason"], "already_encoded", "{at}: {refused}");
+            let turn = lay(&service, &mut chip, &wish(&other, true)).await;
+            assert_eq!(turn["state"], "verified", "{at}: {turn}");
+        }
+        let (auth0, now, _) = password(&chip, CFG0);
+        assert_eq!((auth0, now), (2, secret.clone()), "{at}");
+        if !is_torn {
+            assert!(at > 30, "only {at} commands");
+            break;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_chip_that_is_locked_for_good_gets_no_password() {
     let service = TestService::start().await;
