@@ -197,6 +197,7 @@ group("Phones", {
       const { list, change } = await fakePhones(page, [{ ...anna(now), unpaired_hosts: ["new.example"] }]);
       const row = page.getByRole("grid", { name: "Phones" }).getByRole("row").filter({ hasText: "Anna" });
       await row.getByText("Not paired at new.example").waitFor();
+      await page.getByText("Not every phone is paired at new.example: its taps there are a visitor's.").waitFor();
       await page.getByRole("button", { name: "Pair again" }).click();
       await code(page).waitFor();
       assert.deepEqual(
