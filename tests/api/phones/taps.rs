@@ -1,7 +1,7 @@
 //! Taps of staff phones: their page, their record, and everybody else's taps.
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_uid, unlisted_url};
 use tapdesk_tests::{Answer, Answering as _, Receiver, TestService};
 
@@ -506,6 +506,26 @@ async fn a_page_shows_no_more_than_the_scopes_of_its_phone() {
         !tags.contains("Delivery") && !tags.contains("Last taps"),
         "{tags}"
     );
+}
+
+/// A page has forms for 30 variables, and a phone that may change them sees no fewer than another.
+#[tokio::test]
+async fn a_page_shows_each_variable_of_a_tag_also_those_without_a_form() {
+    let service = TestService::start().await;
+    let variables: Map<String, Value> = (10..50)
+        .map(|number| (format!("part_{number}"), json!(format!("value {number}"))))
+        .collect();
+    let tag = service
+        .redirecting_tag(json!({"variables": variables}))
+        .await;
+    for scopes in [&["read"][..], &["read", "tags"]] {
+        let staff = phone(&service, scopes).await;
+        let page = staff.open(&staff.staff_tap(&tag.path()).await).await;
+        for number in 10..50 {
+            let value = format!("value {number}");
+            assert_eq!(page.body.matches(&value).count(), 1, "{scopes:?}: {value}");
+        }
+    }
 }
 
 /// Texts of strangers are text.
