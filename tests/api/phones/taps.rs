@@ -508,6 +508,22 @@ async fn a_page_shows_no_more_than_the_scopes_of_its_phone() {
     );
 }
 
+/// Browsers keep no cookie for more than 400 days, and a phone may be used for longer.
+#[tokio::test]
+async fn a_staff_page_sets_the_cookie_of_its_phone_again() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["read"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let page = staff.open(&path).await;
+    let cookie = page.header("set-cookie").expect("the cookie of the phone");
+    assert!(cookie.starts_with(&*staff.cookie), "{cookie}");
+    assert!(cookie.contains("; Max-Age=34560000; HttpOnly"), "{cookie}");
+    staff.end(&service).await;
+    let gone = staff.open(&path).await;
+    assert_eq!((gone.status, gone.header("set-cookie")), (404, None));
+}
+
 /// A page has forms for 30 variables, and a phone that may change them sees no fewer than another.
 #[tokio::test]
 async fn a_page_shows_each_variable_of_a_tag_also_those_without_a_form() {
