@@ -1,5 +1,21 @@
+// The script of staff pages, which has no texts of its own: the page has them.
+
+// Refuses a photo that is too large before it is sent: the connection could break before the service
+// has received it all, and its answer would be lost.
+for (const input of document.querySelectorAll("input[type=file]")) {
+  const check = () => {
+    const [photo] = input.files;
+    const isLarge = photo !== undefined && photo.size > Number(input.dataset.max);
+    input.setCustomValidity(isLarge ? input.dataset.large : "");
+    if (isLarge) input.reportValidity();
+  };
+  input.addEventListener("change", check);
+  // A browser that goes back in its history has the same file again.
+  addEventListener("pageshow", check);
+}
+
 // Scans one tag after the other in browsers with Web NFC: each tag opens its staff page in this tab.
-// The page has all texts. Without this script, the phone itself opens tags.
+// Without it, the phone itself opens tags.
 (() => {
   const box = document.querySelector(".scan");
   if (!box || !("NDEFReader" in window)) return;

@@ -18,7 +18,7 @@ use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, make_place};
 use zeroize::Zeroizing;
 
-use super::bucket;
+use super::bucket::{self, Fetched};
 use crate::options::{Installation, KeyFile, PassphraseFile, S3};
 
 #[derive(Args)]
@@ -94,8 +94,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let key = if options.without_key {
         None
     } else {
-        let asks = fetched.is_some() && io::stdin().is_terminal();
-        open(&restore, passphrase, asks)?
+        let ways_out = "Set TAPDESK_PASSPHRASE or --passphrase-file, or restore --without-key.";
+        open(&restore, passphrase, fetched.as_ref(), ways_out)?
     };
     let key_path = options.key_file.path(&database);
     let present = key_file::read(&key_path)?;
@@ -172,18 +172,18 @@ fn list(options: &Options, path: &BucketPath) -> Result<()> {
     Ok(())
 }
 
-/// The inlay key in the backup. If the passphrase does not open it and the command `asks`, a person
-/// can name other ones.
-fn open(
+/// The inlay key in the backup. If the passphrase does not open it, and the backup was `fetched`, a
+/// person at a terminal can name other ones. `ways_out` is for a backup that needs a passphrase.
+pub(super) fn open(
     restore: &Restore,
     mut passphrase: Option<Passphrase>,
-    asks: bool,
+    fetched: Option<&Fetched>,
+    ways_out: &str,
 ) -> Result<Option<Zeroizing<[u8; 32]>>> {
+    let asks = fetched.is_some() && io::stdin().is_terminal();
     loop {
         let why = match restore.open_key(passphrase.as_ref()) {
-            Err(error @ OpenKeyError::NoPassphrase) => anyhow!(
-                "{error} Set TAPDESK_PASSPHRASE or --passphrase-file, or restore --without-key."
-            ),
+            Err(error @ OpenKeyError::NoPassphrase) => anyhow!("{error} {ways_out}"),
             Err(error @ OpenKeyError::WrongPassphrase) => error.into(),
             opened => return Ok(opened?),
         };

@@ -77,7 +77,7 @@ fn advice(offered: &[String], missing: &[MissingFont], packages: Packages) -> Op
             "Visitors who choose such a language see boxes instead of letters. Install a font, or turn the \
              language off under Settings, Kiosk. On Debian, the package is {needed}."
         ),
-        command: (packages == Packages::Apt).then(|| format!("sudo apt-get install {needed}")),
+        command: packages.install([needed.as_str(), "", ""]),
     })
 }
 

@@ -170,7 +170,7 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
             Kind::NoService,
             "The system's smart card service is not running.".to_owned(),
             machine.service_text(),
-            machine.service_command(),
+            machine.service_command().as_deref(),
         ),
         Sight::Reader(name) => new(
             Kind::Ready,
@@ -226,7 +226,7 @@ fn no_reader(machine: Machine) -> Finding {
         "No reader is connected.".to_owned(),
         "Connect a USB reader for contactless cards, such as an ACR122U, an ACR1252U or a uTrust 3700 F. If it is \
          connected, install its driver: CCID for most readers, that of ACS for some of theirs.",
-        machine.driver_command(),
+        machine.driver_command().as_deref(),
     )
 }
 

@@ -374,6 +374,20 @@ async fn a_staff_page_loads_one_script_of_its_own() {
     assert_eq!(page.body.matches("<script").count(), 1, "{}", page.body);
 }
 
+/// Its script compares the size of a photo with this one.
+#[tokio::test]
+async fn a_page_names_the_size_above_which_it_sends_no_photo() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    sheet(&service, "Delivery").await;
+    let staff = phone(&service, &["encode"]).await;
+    let page = staff.open(&staff.staff_tap(&inlay.url(&tag)).await).await;
+    let limit = "data-max=\"16777216\" data-large=\"This photo is too large.";
+    assert_eq!(page.body.matches(limit).count(), 2, "{}", page.body);
+    let script = service.get("/staff/scan.js").answer().await;
+    assert!(script.body.contains("dataset.max"), "{}", script.body);
+}
+
 #[tokio::test]
 async fn a_row_of_a_phone_has_its_own_photo() {
     let service = TestService::start().await;

@@ -42,7 +42,12 @@ async fn a_phone_is_paired_by_a_button_and_its_url_is_good_once() {
         "created_at": "2026-01-01T12:00:00Z", "paired_at": "2026-01-01T12:00:00Z",
         "last_used_at": null, "expires_at": null, "state": "active",
     }], "next": null});
-    assert_eq!(listed.expect(200), expected);
+    let mut listed = listed.expect(200);
+    let phone = listed["items"][0].as_object_mut().expect("a phone");
+    let hosts = phone.remove("paired_hosts").expect("hosts");
+    assert_eq!(hosts.as_array().map(Vec::len), Some(1), "{hosts}");
+    phone.remove("unpaired_hosts").expect("other hosts");
+    assert_eq!(listed, expected);
 }
 
 #[tokio::test]
@@ -245,6 +250,11 @@ async fn a_phone_is_paired_at_each_host_of_tags() {
         service.admin_create("/url-templates", template).await;
     }
     let created = create(&service, &["read"], Value::Null).await;
+    let listed = async |member: &str| {
+        let phones = service.admin_get("/phones").await;
+        phones["items"][0][member].clone()
+    };
+    assert_eq!(listed("paired_hosts").await, json!([]));
     let at = async |host: &str, origin: &str, path: &str| {
         let request = service.post(path).header("host", host);
         request.header("origin", origin).answer().await
@@ -258,6 +268,8 @@ async fn a_phone_is_paired_at_each_host_of_tags() {
             .expect("a cookie")
             .starts_with("tapdesk_staff=")
     );
+    let others = json!(["old.example", "older.example"]);
+    assert_eq!(listed("unpaired_hosts").await, others);
     let (_, rest) = first
         .body
         .split_once("https://old.example")
@@ -290,6 +302,18 @@ async fn a_phone_is_paired_at_each_host_of_tags() {
     let third = at("older.example", "https://older.example", last).await;
     assert_eq!(third.status, 200, "{}", third.body);
     assert!(!third.body.contains("/staff/pair/"), "{}", third.body);
+    assert_eq!(listed("unpaired_hosts").await, json!([]));
+    let paired = listed("paired_hosts").await;
+    assert_eq!(paired.as_array().map(Vec::len), Some(3), "{paired}");
+
+    // A host that is added later: the desk learns that the phone is a visitor's there.
+    let template = json!({
+        "name": "New", "technology": "ntag424dna", "mac_from": "none",
+        "template": "https://new.example/{slug}?uid={picc}&token={mac}",
+    });
+    service.admin_create("/url-templates", template).await;
+    assert_eq!(listed("unpaired_hosts").await, json!(["new.example"]));
+    assert_eq!(listed("state").await, "active");
 }
 
 #[tokio::test]

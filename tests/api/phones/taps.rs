@@ -1,7 +1,7 @@
 //! Taps of staff phones: their page, their record, and everybody else's taps.
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tapdesk_tests::fixtures::{TEMPLATE_HOST, unlisted_template, unlisted_uid, unlisted_url};
 use tapdesk_tests::{Answer, Answering as _, Receiver, TestService};
 
@@ -150,6 +150,65 @@ async fn taps_of_staff_are_marked_and_in_the_figures_of_nothing() {
         (&one["staff"], &one["origin"]),
         (&json!(true), &json!("staff"))
     );
+}
+
+/// The list shows visitors' taps, so that is what it is ordered by.
+#[tokio::test]
+async fn tags_are_ordered_by_the_taps_of_visitors() {
+    let service = TestService::start().await;
+    let staff = phone(&service, &["read"]).await;
+    let mut ids = Vec::new();
+    // Taps of visitors and of staff; the ids ascend.
+    for (visitors, checks) in [(1, 3), (2, 0), (0, 5), (0, 0)] {
+        let tag = service.tag(json!({"name": "Poster"})).await;
+        for _ in 0..visitors {
+            service.tap(&tag.path()).await;
+        }
+        for _ in 0..checks {
+            staff.staff_tap(&tag.path()).await;
+        }
+        ids.push(tag.id);
+    }
+    let expected = [ids[2], ids[3], ids[0], ids[1]];
+    for limit in 1..=4 {
+        let listed = async |sort: &str| {
+            let (mut found, mut path) = (Vec::new(), format!("/tags?sort={sort}&limit={limit}"));
+            loop {
+                let page = service.admin_get(&path).await;
+                let tags = page["items"].as_array().expect("tags").iter();
+                found.extend(tags.map(|tag| tag["id"].as_i64().expect("an id")));
+                let Some(after) = page["next"].as_str() else {
+                    return found;
+                };
+                path = format!("/tags?sort={sort}&limit={limit}&after={after}");
+            }
+        };
+        assert_eq!(listed("scans").await, expected, "by {limit}");
+        let mut backwards = listed("-scans").await;
+        backwards.reverse();
+        assert_eq!(backwards, expected, "by {limit}");
+    }
+}
+
+/// Otherwise a buyer would see the page of a bottle that was opened before.
+#[tokio::test]
+async fn a_visitor_after_staff_is_the_first() {
+    let service = TestService::start().await;
+    let second = json!([{"type": "scan_count", "at_least": 2}]);
+    let experience = json!({"name": "Wine", "kind": "redirect", "target_url": "https://owner.example/first",
+        "rules": [{"when": second, "target_url": "https://owner.example/again"}]});
+    let experience = service.experience(experience).await;
+    let tag = service
+        .tag(json!({"name": "Bottle", "experience_id": experience}))
+        .await;
+    let staff = phone(&service, &["read"]).await;
+    for expected in ["first", "again"] {
+        for _ in 0..2 {
+            staff.staff_tap(&tag.path()).await;
+        }
+        let location = service.tap(&tag.path()).await.location.expect("a redirect");
+        assert!(location.contains(expected), "{location}");
+    }
 }
 
 /// It is the owner's own record of all taps.
@@ -446,6 +505,42 @@ async fn a_page_shows_no_more_than_the_scopes_of_its_phone() {
         !tags.contains("Delivery") && !tags.contains("Last taps"),
         "{tags}"
     );
+}
+
+/// Browsers keep no cookie for more than 400 days, and a phone may be used for longer.
+#[tokio::test]
+async fn a_staff_page_sets_the_cookie_of_its_phone_again() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!({})).await;
+    let staff = phone(&service, &["read"]).await;
+    let path = staff.staff_tap(&tag.path()).await;
+    let page = staff.open(&path).await;
+    let cookie = page.header("set-cookie").expect("the cookie of the phone");
+    assert!(cookie.starts_with(&*staff.cookie), "{cookie}");
+    assert!(cookie.contains("; Max-Age=34560000; HttpOnly"), "{cookie}");
+    staff.end(&service).await;
+    let gone = staff.open(&path).await;
+    assert_eq!((gone.status, gone.header("set-cookie")), (404, None));
+}
+
+/// A page has forms for 30 variables, and a phone that may change them sees no fewer than another.
+#[tokio::test]
+async fn a_page_shows_each_variable_of_a_tag_also_those_without_a_form() {
+    let service = TestService::start().await;
+    let variables: Map<String, Value> = (10..50)
+        .map(|number| (format!("part_{number}"), json!(format!("value {number}"))))
+        .collect();
+    let tag = service
+        .redirecting_tag(json!({"variables": variables}))
+        .await;
+    for scopes in [&["read"][..], &["read", "tags"]] {
+        let staff = phone(&service, scopes).await;
+        let page = staff.open(&staff.staff_tap(&tag.path()).await).await;
+        for number in 10..50 {
+            let value = format!("value {number}");
+            assert_eq!(page.body.matches(&value).count(), 1, "{scopes:?}: {value}");
+        }
+    }
 }
 
 /// Texts of strangers are text.

@@ -1,5 +1,8 @@
 //! Backups in a bucket: `backup`, the schedule, `restore` and the drill of `doctor`.
 
+#[cfg(target_os = "linux")]
+mod terminal;
+
 use std::fs;
 use std::path::Path;
 

@@ -27,10 +27,15 @@ const table = {
   rows: [{ row: 2, cells: ["04DE5F1EACC040", "x"] }],
 };
 
+/** Whether the service refuses the list of presets. */
+let refuses = false;
+
 beforeEach(() => {
   connect("embedded");
+  refuses = false;
   const lists = { presets, "url-templates": [reel] };
   vi.spyOn(window, "fetch").mockImplementation(async (address) => {
+    if (refuses && String(address).includes("presets")) return new Response("{}", { status: 500 });
     const items = Object.entries(lists).find(([name]) => String(address).includes(name))?.[1] ?? [];
     return new Response(JSON.stringify(String(address).includes("/import/table") ? table : { items, next: null }));
   });
@@ -65,4 +70,16 @@ test("an import of inlays is there again when its step was left, with its column
   const other = await shown();
   await expect.element(other.getByLabelText("Exported by")).toHaveValue("alpha");
   expect(other.getByText("inlays.csv").query()).toBeNull();
+});
+
+test("a list of services that could not be loaded says so, and is loaded again", async () => {
+  refuses = true;
+  connect("refusing");
+  const screen = await shown();
+  await expect.element(screen.getByRole("button", { name: "Load the services again" })).toBeVisible();
+  expect(screen.getByLabelText("Exported by").query()).toBeNull();
+  refuses = false;
+  await screen.getByRole("button", { name: "Load the services again" }).click();
+  await expect.element(screen.getByLabelText("Exported by")).toBeEnabled();
+  await expect.element(screen.getByLabelText("Exported by")).toHaveValue("alpha");
 });

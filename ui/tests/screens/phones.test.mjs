@@ -46,7 +46,7 @@ async function fakePhones(page, list = []) {
   return fake;
 }
 
-const unpaired = { paired_at: null, last_used_at: null, state: "unpaired" };
+const unpaired = { paired_at: null, last_used_at: null, state: "unpaired", paired_hosts: [], unpaired_hosts: ["tags.example"] };
 const anna = (now) => ({
   id: 3,
   name: "Anna",
@@ -57,6 +57,8 @@ const anna = (now) => ({
   last_used_at: now.toISOString(),
   expires_at: null,
   state: "active",
+  paired_hosts: ["tags.example"],
+  unpaired_hosts: [],
 });
 const shown = async (page) => {
   await page.show("settings/phones");
@@ -118,13 +120,19 @@ group("Phones", {
         .getByRole("timer")
         .getByText(/^(10:00|9:\d\d) left$/)
         .waitFor();
-      Object.assign(list[0], { state: "active", paired_at: list[0].created_at });
+      Object.assign(list[0], { state: "active", paired_at: list[0].created_at, unpaired_hosts: ["m.example"] });
       await change(list[0].id);
       await dialog.getByText("Paired", { exact: true }).waitFor();
+      await dialog.getByText("press Continue for m.example").waitFor();
       assert.equal(await code(page).count(), 0);
       await dialog.getByRole("button", { name: "Close" }).click();
       assert.ok(!(await page.content()).includes(PAIR_URL));
-      await page.getByRole("grid", { name: "Phones" }).getByRole("row").filter({ hasText: "Anna" }).getByText("Paired").waitFor();
+      await page
+        .getByRole("grid", { name: "Phones" })
+        .getByRole("row")
+        .filter({ hasText: "Anna" })
+        .getByText("Not paired at m.example")
+        .waitFor();
     },
     "are paired by a code also if the list is longer than a page": async (page, { now }) => {
       await shown(page);
@@ -133,9 +141,10 @@ group("Phones", {
       await begin(page, "Anna");
       await showCode(page);
       await code(page).waitFor();
-      Object.assign(list[100], { state: "active", paired_at: list[100].created_at });
+      Object.assign(list[100], { state: "active", paired_at: list[100].created_at, unpaired_hosts: [] });
       await change(list[100].id);
       await page.getByRole("dialog").getByText("Paired", { exact: true }).waitFor();
+      await page.getByRole("dialog").getByText("You can close this window.").waitFor();
     },
     "show no code any more when another person has ended them": async (page) => {
       await shown(page);
@@ -181,6 +190,31 @@ group("Phones", {
       assert.deepEqual(
         fake.list.map(({ id, name }) => [id, name]),
         [[2, "Warehouse"]],
+      );
+    },
+    "are paired again at a host that was added, and work until then": async (page, { now }) => {
+      await shown(page);
+      const { list, change } = await fakePhones(page, [{ ...anna(now), unpaired_hosts: ["new.example"] }]);
+      const row = page.getByRole("grid", { name: "Phones" }).getByRole("row").filter({ hasText: "Anna" });
+      await row.getByText("Not paired at new.example").waitFor();
+      await page.getByText("Not every phone is paired at new.example: its taps there are a visitor's.").waitFor();
+      await page.getByRole("button", { name: "Pair again" }).click();
+      await code(page).waitFor();
+      assert.deepEqual(
+        list.map(({ id, state }) => [id, state]),
+        [
+          [3, "active"],
+          [4, "unpaired"],
+        ],
+      );
+      Object.assign(list[1], { state: "active", paired_at: list[1].created_at, unpaired_hosts: [] });
+      await change(4);
+      await page.getByRole("dialog").getByText("Paired", { exact: true }).waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await row.getByText("Paired", { exact: true }).waitFor();
+      assert.deepEqual(
+        list.map(({ id }) => id),
+        [4],
       );
     },
     "are ended at once, by name": async (page, { now }) => {

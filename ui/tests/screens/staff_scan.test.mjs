@@ -105,6 +105,32 @@ group("Scanning with a staff phone", {
         await context.close();
       }
     },
+    "sends no photo that is too large, and keeps the note": async (desk, world) => {
+      const { api, ui } = world;
+      const [first] = await tags(api, ui, "First bottle");
+      const { page, context } = await phone(desk.context().browser(), world, false);
+      const sent = [];
+      page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
+      try {
+        await page.goto(first);
+        await page.getByText("Note and photo").tap();
+        const photo = page.locator("#photo");
+        const form = page.locator("form").filter({ has: photo });
+        await page.locator("#tap-note").fill("Torn");
+        await photo.setInputFiles({ name: "large.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(16 * 1024 * 1024 + 1) });
+        await form.getByRole("button", { name: "Save" }).tap();
+        const why = await photo.evaluate((input) => input.validationMessage);
+        assert.equal(why, "This photo is too large. Take it with fewer pixels.");
+        assert.deepEqual(sent, []);
+        await photo.setInputFiles([]);
+        await form.getByRole("button", { name: "Save" }).tap();
+        await page.waitForLoadState();
+        await page.locator("#tap-note").getByText("Torn").waitFor();
+        assert.equal(sent.length, 1);
+      } finally {
+        await context.close();
+      }
+    },
     "never opens another service's address, and names each trouble": async (desk, world) => {
       const { api, ui } = world;
       const [first] = await tags(api, ui, "First bottle");

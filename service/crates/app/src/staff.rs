@@ -21,7 +21,7 @@ use storage::StorageError;
 
 pub use action::{Acted, Action, Done, act};
 pub use hosts::{TagHost, is_https_at, tag_hosts};
-pub use page::{PairPage, Said, Shown, foreign_form, outside, page, pair_page, unsaved};
+pub use page::{PHOTO_MAX, PairPage, Said, Shown, foreign_form, outside, page, pair_page, unsaved};
 pub use pairing::Press;
 pub use scan::SCAN_SCRIPT;
 pub use words::StaffLanguage;

@@ -159,6 +159,11 @@ impl PhoneCookies {
         self.0.contains_key(host)
     }
 
+    /// The hosts at which the phone is paired, in the order of their names.
+    pub fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The hashes of the secrets of all hosts.
     pub fn hashes(&self) -> impl Iterator<Item = TokenHash> {
         self.0.values().filter_map(|hash| {
@@ -239,6 +244,8 @@ mod tests {
         cookies.set("m.example", hash(2));
         cookies.set("tags.example", hash(3));
         assert!(cookies.has("m.example") && !cookies.has("other.example"));
+        let hosts: Vec<_> = cookies.hosts().collect();
+        assert_eq!(hosts, ["m.example", "tags.example"]);
         let hashes: Vec<_> = cookies.hashes().collect();
         assert_eq!(hashes, [hash(2), hash(3)]);
     }

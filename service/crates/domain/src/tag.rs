@@ -153,12 +153,13 @@ pub struct Tag {
     pub former_slugs: Vec<Slug>,
     /// Whether it belongs to the simulated world.
     pub simulated: bool,
-    /// How many taps were recorded, including test taps, because pages and redirects treat both in
-    /// the same way.
+    /// How many taps were recorded, including test taps and taps of staff. Visitors made those that
+    /// `test_scan_count` leaves.
     pub scan_count: u64,
-    /// How many of these taps this application made to try the tag.
+    /// How many of these taps were tests of this application, or of staff. Orders by taps leave them
+    /// out.
     pub test_scan_count: u64,
-    /// When it was last tapped.
+    /// When it was last tapped, whoever did it.
     pub last_scan_at: Option<Timestamp>,
     /// When an inlay of the tag first reported an open or broken tamper loop; null if none did.
     pub opened_at: Option<Timestamp>,

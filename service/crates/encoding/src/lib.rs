@@ -106,7 +106,8 @@ pub struct Encoding {
     pub created_at: Timestamp,
     /// When its last turn was made.
     pub updated_at: Timestamp,
-    /// State kept between two turns; `None` once the encoding is over.
+    /// State kept between two turns. Once the encoding is over, it has only what a later one of the
+    /// chip needs, or is `None`.
     pub progress: Option<Progress>,
 }
 

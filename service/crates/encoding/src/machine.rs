@@ -116,7 +116,7 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
             technology: means.technology.or(former.chip.technology),
             has_message: means.has_message,
             // If it was torn away without its password, it gets it again.
-            had_password: former.chip.had_password && former.wrote,
+            had_password: former.chip.had_password,
             ..Chip::default()
         },
         rewrite: former.rewrite,

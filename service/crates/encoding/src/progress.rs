@@ -78,7 +78,8 @@ pub struct Chip {
     /// were not tried.
     #[serde(default)]
     pub password: Option<TriedPassword>,
-    /// Whether it had a write password of ours before this encoding began to change it.
+    /// Whether it had a write password of ours before this encoding, or one that was given up before
+    /// it, began to change it.
     #[serde(default)]
     pub had_password: bool,
 }
@@ -276,6 +277,19 @@ impl Progress {
     /// Whether only a person's permission for this insertion allows the work that has begun.
     pub fn is_by_word(&self) -> bool {
         self.replace && !self.wrote
+    }
+
+    /// The facts about the chip that its next encoding has to know if this one ends before its goal,
+    /// without the commands and the keys of the session.
+    #[must_use]
+    pub fn remains(&self) -> Self {
+        Self {
+            chip: Chip {
+                had_password: self.chip.had_password,
+                ..Chip::default()
+            },
+            ..Self::default()
+        }
     }
 
     /// Serializes the state, so that it can be wrapped.

@@ -161,13 +161,13 @@ pub enum TagOrder {
     /// By name, descending; see `name`.
     #[serde(rename = "-name")]
     NameDescending,
-    /// By number of taps, the least tapped first.
+    /// By number of visitors' taps, the least tapped first. Test taps and taps of staff do not count.
     #[serde(rename = "scans")]
     Scans,
-    /// By number of taps, the most tapped first.
+    /// By number of visitors' taps, the most tapped first; see `scans`.
     #[serde(rename = "-scans")]
     ScansDescending,
-    /// By last tap, ascending; tags that were never tapped come first.
+    /// By last tap, whoever made it, ascending; tags that were never tapped come first.
     #[serde(rename = "last_scan")]
     LastScan,
     /// By last tap, the most recent first.
@@ -205,7 +205,10 @@ impl TagOrder {
         match self {
             Self::Created | Self::CreatedDescending => TagPlace::Created(tag.id),
             Self::Name | Self::NameDescending => TagPlace::Name(tag.fields.name.clone(), tag.id),
-            Self::Scans | Self::ScansDescending => TagPlace::Scans(tag.scan_count, tag.id),
+            Self::Scans | Self::ScansDescending => {
+                let visitors = tag.scan_count.saturating_sub(tag.test_scan_count);
+                TagPlace::Scans(visitors, tag.id)
+            }
             Self::LastScan | Self::LastScanDescending => {
                 TagPlace::LastScan(tag.last_scan_at, tag.id)
             }

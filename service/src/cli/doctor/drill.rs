@@ -16,13 +16,14 @@ use zeroize::Zeroizing;
 use super::Finding::{self, Good, Warning};
 use super::{Options, bad};
 use crate::cli::bucket::{self, Fetched};
+use crate::cli::restore;
 
 /// A backup of the schedule, on this machine.
 struct Newest {
     name: String,
     file: PathBuf,
     /// The downloaded file, which is removed with this value.
-    _fetched: Option<Fetched>,
+    fetched: Option<Fetched>,
 }
 
 /// Runs the drill. Its result is a finding; an error means that an option cannot be used.
@@ -43,7 +44,7 @@ pub(super) fn run(database: &Database, options: &Options, now: Timestamp) -> Res
         }
         Err(error) => return Ok(bad(error)),
     };
-    let drilled = drill(path, &newest, passphrase.as_ref(), key.as_ref(), now);
+    let drilled = drill(path, &newest, passphrase, key.as_ref(), now);
     Ok(drilled.map_or_else(bad, |report| {
         let seconds = stopwatch.elapsed().as_secs_f64();
         Good(format!("in {seconds:.1} s, {report}"))
@@ -72,23 +73,28 @@ fn newest(database: &Path, options: &Options) -> Result<Option<Newest>> {
     Ok(Some(Newest {
         name,
         file,
-        _fetched: fetched,
+        fetched,
     }))
 }
 
 /// Restores a backup, and compares it with `database`. Returns the result in words.
 fn drill(
     database: &Path,
-    Newest { name, file, .. }: &Newest,
-    passphrase: Option<&Passphrase>,
+    newest: &Newest,
+    passphrase: Option<Passphrase>,
     key: Option<&Zeroizing<[u8; 32]>>,
     now: Timestamp,
 ) -> Result<String> {
+    let Newest {
+        name,
+        file,
+        fetched,
+    } = newest;
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let folder = temporary_folder(database)?;
     let target = folder.path().join("tapdesk.db");
     let restore = Restore::prepare(file, &target)?;
-    let of_key = check_key(&restore, passphrase, key)?;
+    let of_key = check_key(&restore, passphrase, fetched.as_ref(), key)?;
     restore.finish(now)?;
     sqlite::examine(&target)?;
     if let Some(fault) = sqlite::check_audit(&target)? {
@@ -113,12 +119,14 @@ fn drill(
 /// words.
 fn check_key(
     restore: &Restore,
-    passphrase: Option<&Passphrase>,
+    passphrase: Option<Passphrase>,
+    fetched: Option<&Fetched>,
     key: Option<&Zeroizing<[u8; 32]>>,
 ) -> Result<&'static str> {
     let seal = restore.seal.filter(BackupSeal::is_sealed);
     if passphrase.is_some() || seal.is_none() {
-        let Some(opened) = restore.open_key(passphrase)? else {
+        let ways_out = "Set TAPDESK_PASSPHRASE or --passphrase-file.";
+        let Some(opened) = restore::open(restore, passphrase, fetched, ways_out)? else {
             return Ok("It does not contain the key that unlocks inlay keys: keep inlay.key.");
         };
         let keyring = Keyring::open(&opened).for_stored(restore.wrapped_key.as_deref());

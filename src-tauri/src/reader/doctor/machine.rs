@@ -6,6 +6,8 @@ use std::path::Path;
 pub(super) const FREE_THE_READER: &str = "echo 'blacklist pn533_usb' | sudo tee /etc/modprobe.d/tapdesk-reader.conf\n\
      sudo modprobe -r pn533_usb\n\
      sudo systemctl restart pcscd";
+/// Starts the smart card service, now and at each boot.
+const START_SERVICE: &str = "sudo systemctl enable --now pcscd.socket";
 /// Lets this user use readers. The shell inserts the user's name, because the groups for readers
 /// differ between distributions.
 const POLKIT_RULE: &str = "sudo tee /etc/polkit-1/rules.d/50-tapdesk-reader.rules <<END\n\
@@ -50,6 +52,19 @@ impl Packages {
         ];
         let found = known.iter().find(|(path, _)| is_there(path));
         found.map_or(Self::Other, |(_, packages)| *packages)
+    }
+
+    /// The command that installs packages. Each distribution has its own names for them: `names` are
+    /// those for `Apt`, `Dnf` and `Pacman`, empty where there are none.
+    pub(crate) fn install(self, names: [&str; 3]) -> Option<String> {
+        let [apt, dnf, pacman] = names;
+        let (install, names) = match self {
+            Self::Apt => ("apt-get install", apt),
+            Self::Dnf => ("dnf install", dnf),
+            Self::Pacman => ("pacman -S", pacman),
+            Self::Other => return None,
+        };
+        (!names.is_empty()).then(|| format!("sudo {install} {names}"))
     }
 }
 
@@ -100,14 +115,12 @@ impl Machine {
     }
 
     /// The command that installs the drivers of readers.
-    pub(super) fn driver_command(self) -> Option<&'static str> {
-        match self.packages {
-            _ if !cfg!(target_os = "linux") => None,
-            Packages::Apt => Some("sudo apt-get install libccid libacsccid1"),
-            Packages::Dnf => Some("sudo dnf install pcsc-lite-ccid"),
-            Packages::Pacman => Some("sudo pacman -S ccid"),
-            Packages::Other => None,
+    pub(super) fn driver_command(self) -> Option<String> {
+        if !cfg!(target_os = "linux") {
+            return None;
         }
+        let drivers = ["libccid libacsccid1", "pcsc-lite-ccid", "ccid"];
+        self.packages.install(drivers)
     }
 
     pub(super) fn service_text(self) -> &'static str {
@@ -122,26 +135,24 @@ impl Machine {
         }
     }
 
-    pub(super) fn service_command(self) -> Option<&'static str> {
+    pub(super) fn service_command(self) -> Option<String> {
         if cfg!(target_os = "windows") {
-            Some("Start-Service SCardSvr")
-        } else if cfg!(target_os = "macos") {
-            None
-        } else if self.has_daemon {
-            Some("sudo systemctl enable --now pcscd.socket")
-        } else {
-            // Debian starts the service when it is installed; others do not.
-            match self.packages {
-                Packages::Apt => Some("sudo apt-get install pcscd libccid"),
-                Packages::Dnf => Some(
-                    "sudo dnf install pcsc-lite pcsc-lite-ccid\nsudo systemctl enable --now pcscd.socket",
-                ),
-                Packages::Pacman => {
-                    Some("sudo pacman -S pcsclite ccid\nsudo systemctl enable --now pcscd.socket")
-                }
-                Packages::Other => None,
-            }
+            return Some("Start-Service SCardSvr".to_owned());
         }
+        if cfg!(target_os = "macos") {
+            return None;
+        }
+        if self.has_daemon {
+            return Some(START_SERVICE.to_owned());
+        }
+        let service = ["pcscd libccid", "pcsc-lite pcsc-lite-ccid", "pcsclite ccid"];
+        let install = self.packages.install(service)?;
+        // Debian starts the service when it is installed; others do not.
+        Some(if self.packages == Packages::Apt {
+            install
+        } else {
+            format!("{install}\n{START_SERVICE}")
+        })
     }
 
     #[expect(clippy::unused_self, reason = "commands are asked of the machine")]

@@ -96,10 +96,21 @@ impl<'a> Case<'a> {
             seq: 0,
             created_at: now,
             updated_at: now,
-            progress: None,
+            progress: self.left(service),
         };
         self.ask(service, &mut encoding, placed).await?;
         Ok(encoding)
+    }
+
+    /// The facts about the chip that its latest encoding left, unless it reached its goal.
+    fn left(&self, service: &Service) -> Option<Progress> {
+        let latest = self.state.latest.as_ref()?;
+        if matches!(latest.state, State::Verified(_) | State::Reset) {
+            return None;
+        }
+        // A state that cannot be read is one that nobody waits for.
+        let latest = Self::open(service, latest.clone()).ok()?;
+        latest.progress.map(|progress| progress.remains())
     }
 
     /// Decides the form from the present request, even if the encoding began earlier: an
@@ -130,7 +141,8 @@ impl<'a> Case<'a> {
         if let Some(reason) = reason {
             encoding.state = State::Rejected(reason);
             encoding.seq += 1;
-            encoding.progress = Some(Progress::default());
+            let former = encoding.progress.take().unwrap_or_default();
+            encoding.progress = Some(former.remains());
         } else if self.roots.active().is_none()
             && encoding.form.as_ref().is_none_or(Form::needs_root)
         {

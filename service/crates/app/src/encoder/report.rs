@@ -5,7 +5,7 @@ use std::io::Read;
 use super::Reported;
 use domain::table::counter::{self, Counter, Digits};
 use domain::table::damage::{self, Damage};
-use domain::table::{Sheet, TableFile};
+use domain::table::{Problem, Sheet, TableFile};
 
 /// Maximum number of rows: one for each position, and one for each chip that failed.
 const ROWS_MAX: usize = 20_000;
@@ -113,7 +113,7 @@ pub fn read(
 ) -> Result<Vec<Numbered>, Unread> {
     let sheet = TableFile::new(file).and_then(Sheet::open);
     let sheet = sheet.map_err(Unread::File)?;
-    let header = sheet.header();
+    let header = sheet.header().to_vec();
     let columns: Vec<Option<Column>> = header.iter().map(|title| shape.column(title)).collect();
     let has = |wanted| columns.contains(&Some(wanted));
     let lacks = |what| Err(Unread::File(format!("The file has no column for {what}.")));
@@ -143,7 +143,10 @@ pub fn read(
                 }
                 None => row(&columns, &cells, said),
             },
-            Err(why) => Err(why.to_string()),
+            Err(Problem::Row(why)) => Err(why),
+            Err(Problem::Cell(index, why)) => {
+                Err(format!("The column \"{}\" {why}", header[index]))
+            }
         };
         rows.push((number, read));
     }
@@ -266,6 +269,16 @@ mod tests {
         assert!(bad[3].1.as_ref().unwrap_err().contains("3 cells"));
         assert!(bad[0].1.as_ref().unwrap_err().contains("7 bytes"));
         assert!(bad[1].1.as_ref().unwrap_err().contains("position"));
+    }
+
+    #[test]
+    fn a_cell_that_is_no_text_is_named_by_its_column() {
+        let text = b"no,uid,result\n1,04DE5F1EACC040,K\xc3\xa4se\n2,04DE5F1EACC041,K\xe4se\n3,0\x004DE,ok\n";
+        let rows = read(&text[..], &SHAPES[0], None).unwrap();
+        let why = |row: usize| rows[row].1.as_ref().unwrap_err().as_str();
+        let words = "The column \"result\" is not UTF-8 text.";
+        assert!(why(1).starts_with(words), "{}", why(1));
+        assert_eq!(why(2), "The column \"uid\" has a NUL character.");
     }
 
     #[test]

@@ -22,6 +22,8 @@ use domain::interaction::VerificationState;
 use domain::phone::Phone;
 use domain::trace::TracedInteraction;
 
+/// Maximum size of a photo, in bytes: that of a picture which owners upload.
+pub const PHOTO_MAX: usize = 16 * 1024 * 1024;
 /// The style of the parts that no visitor's page has.
 const STYLE: &str = include_str!("../../../../templates/staff.css");
 
@@ -90,6 +92,8 @@ struct Html<'a> {
     /// The origins whose tags the page may open, separated by spaces.
     origins: String,
     scan_integrity: &'static str,
+    /// The size above which the script of the page sends no photo, in bytes.
+    photo_max: usize,
 }
 
 /// The page of a tap. `service` works for the phone.
@@ -128,6 +132,7 @@ pub async fn page(
         contents,
         origins: origins.join(" "),
         scan_integrity: &SCAN_INTEGRITY,
+        photo_max: PHOTO_MAX,
     };
     Ok(html.render()?)
 }

@@ -1,4 +1,5 @@
-//! The script that scans one tag after the other, in browsers with Web NFC.
+//! The script of staff pages: it refuses photos that are too large, and scans one tag after the other in
+//! browsers with Web NFC.
 
 use std::sync::LazyLock;
 

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use super::answer::{language, location, nonce};
 use super::destination::settled;
+use super::values::taps_to_count;
 use super::{Facts, MacroValues, TapError, UrlCode};
 use crate::service::{CachedTag, Service};
 use crate::studio::{PageKey, StudioPage};
@@ -202,7 +203,10 @@ async fn previewed_tag(
         return Ok(None);
     };
     shown.fields.variables.0.extend(tap.variables.0.clone());
-    shown.scan_count = tap.scan_count.unwrap_or(shown.scan_count);
+    shown.scan_count = match tap.scan_count {
+        Some(count) => count,
+        None => taps_to_count(service, &shown).await?,
+    };
     Ok(Some(tag.showing(shown)))
 }
 

@@ -9,7 +9,7 @@ use domain::group::property_of;
 use domain::id::{InlayId, InteractionId};
 use domain::interaction::{KeyedInteraction, Tech, Verdict, VerificationState};
 use domain::macros::{self, Macro};
-use domain::tag::{Properties, PropertyClass};
+use domain::tag::{Properties, PropertyClass, Tag};
 use domain::visitor::Visitor;
 use inlay::assessment::Tamper;
 use storage::StorageError;
@@ -126,7 +126,13 @@ impl<'a> MacroValues<'a> {
         let mut scope = MacroValues::empty(tag, facts, rk);
         let stored = match tag.previewed() {
             Some(tag) => Some(tag.clone()),
-            None => service.storage.tag(tag.id()).await?,
+            None => {
+                let mut stored = service.storage.tag(tag.id()).await?;
+                if let Some(tag) = &mut stored {
+                    tag.scan_count = taps_to_count(service, tag).await?;
+                }
+                stored
+            }
         };
         if let Some(tag) = stored {
             scope.scan_count = tag.scan_count;
@@ -191,6 +197,17 @@ impl<'a> MacroValues<'a> {
             .as_ref()
             .map(|facts| fact(facts).to_string().into())
     }
+}
+
+/// How many taps of a tag conditions count: all but those of staff, who check a tag without visiting
+/// it.
+pub(super) async fn taps_to_count(service: &Service, tag: &Tag) -> Result<u64, StorageError> {
+    if tag.test_scan_count == 0 {
+        return Ok(tag.scan_count);
+    }
+    // Boxed, so that the futures of taps stay small.
+    let staff = Box::pin(service.storage.staff_taps(tag.id)).await?;
+    Ok(tag.scan_count.saturating_sub(staff))
 }
 
 impl macros::Scope for MacroValues<'_> {

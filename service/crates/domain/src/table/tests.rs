@@ -7,17 +7,17 @@ use super::*;
 
 type Rows = Vec<(u32, Result<Vec<String>, String>)>;
 
-fn sheet(file: &[u8]) -> Result<Sheet<&[u8]>, String> {
+pub(super) fn sheet(file: &[u8]) -> Result<Sheet<&[u8]>, String> {
     Sheet::open(TableFile::new(file)?)
 }
 
-fn rows(file: impl AsRef<[u8]>) -> Rows {
+pub(super) fn rows(file: impl AsRef<[u8]>) -> Rows {
     let sheet = sheet(file.as_ref()).unwrap();
     let read = |line: Line| (line.number, line.cells().map_err(|why| why.to_string()));
     sheet.map(read).collect()
 }
 
-fn row(number: u32, texts: &[&str]) -> (u32, Result<Vec<String>, String>) {
+pub(super) fn row(number: u32, texts: &[&str]) -> (u32, Result<Vec<String>, String>) {
     (number, Ok(texts.iter().map(ToString::to_string).collect()))
 }
 

@@ -14,10 +14,11 @@ use crate::admin::extract::body::Body;
 use crate::admin::extract::page::{List, Page, PageParams};
 use crate::admin::extract::path::Id;
 use crate::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
+use app::staff::{self, TagHost};
 use domain::clock::Timestamp;
 use domain::field_error::FieldError;
 use domain::id::{GroupId, PhoneId};
-use domain::phone::{NewPhone, Phone, PhoneSecret, PhoneState};
+use domain::phone::{NewPhone, PairedPhone, Phone, PhoneSecret, PhoneState};
 use domain::scope::{Rights, Scope};
 use domain::text::Name;
 
@@ -29,12 +30,21 @@ pub(crate) struct PhoneView {
     phone: Phone,
     /// Whether its taps get the staff page.
     state: PhoneState,
+    /// The hosts at which it is paired.
+    paired_hosts: Vec<String>,
+    /// The hosts of tag URLs at which it is not paired, such as one that was added later: there its
+    /// taps are a visitor's. Hosts with a slug are left out, because no phone is paired there.
+    unpaired_hosts: Vec<String>,
 }
 
 impl PhoneView {
-    fn at(now: Timestamp, phone: Phone) -> Self {
+    fn at(now: Timestamp, paired: PairedPhone, hosts: &[TagHost]) -> Self {
+        let PairedPhone { phone, cookies } = paired;
+        let unpaired = hosts.iter().filter(|host| !cookies.has(&host.name));
         Self {
             state: phone.state(now),
+            paired_hosts: cookies.hosts().map(str::to_owned).collect(),
+            unpaired_hosts: unpaired.map(|host| host.name.clone()).collect(),
             phone,
         }
     }
@@ -56,7 +66,9 @@ pub(crate) async fn list(
         .phones(list.after, list.and_one_more())
         .await?;
     let now = service.storage.now().await?;
-    let phones = phones.into_iter().map(|phone| PhoneView::at(now, phone));
+    let hosts = staff::tag_hosts(&service).await?;
+    let phones = phones.into_iter();
+    let phones = phones.map(|phone| PhoneView::at(now, phone, &hosts));
     let phones: Vec<PhoneView> = phones.collect();
     Ok(Json(list.page(phones, |view| view.phone.id)))
 }

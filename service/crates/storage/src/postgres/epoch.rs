@@ -132,6 +132,13 @@ mod tests {
     const ONE: CachedPart = CachedPart::Tag(TagId::new(1));
     const OTHER: CachedPart = CachedPart::Tag(TagId::new(2));
 
+    #[test]
+    fn the_page_about_distributed_engines_names_the_pause_between_two_queries() {
+        let page = include_str!("../../../../deploy/distributed.md");
+        let words = format!("polling every {} ms", ASKED_EVERY.as_millis());
+        assert!(page.contains(&words), "{words}");
+    }
+
     /// A node that knows the epoch 7.
     fn node() -> KnownEpoch {
         let epoch = KnownEpoch::new();

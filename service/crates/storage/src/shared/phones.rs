@@ -15,12 +15,12 @@ const NOTED: Millis = Millis::minutes(1);
 
 /// The operations on staff phones.
 impl Access {
-    /// At most `limit` phones, the oldest first, after the phone `after`.
+    /// At most `limit` phones, paired or not, the oldest first, after the phone `after`.
     pub async fn phones(
         &self,
         after: Option<PhoneId>,
         limit: usize,
-    ) -> Result<Vec<Phone>, StorageError> {
+    ) -> Result<Vec<PairedPhone>, StorageError> {
         self.read("phones", (after, limit), |db, (after, limit)| {
             Box::pin(phones(db, *after, *limit))
         })
@@ -103,11 +103,11 @@ async fn phones(
     db: &mut dyn Query,
     after: Option<PhoneId>,
     limit: usize,
-) -> Result<Vec<Phone>, StorageError> {
-    let sql = format!("SELECT {PHONE} FROM phones WHERE id > ?1 ORDER BY id LIMIT ?2");
+) -> Result<Vec<PairedPhone>, StorageError> {
+    let sql = format!("SELECT {PHONE}, cookies FROM phones WHERE id > ?1 ORDER BY id LIMIT ?2");
     let values = values![after.map_or(0, PhoneId::get), Value::limit(limit)];
-    let found = db.query(&sql, &values).await?;
-    found.into_iter().map(|mut row| read(&mut row)).collect()
+    let found = db.query(&sql, &values).await?.into_iter();
+    found.map(|mut row| read_paired(&mut row)).collect()
 }
 
 async fn insert(tx: &mut dyn Transaction, phone: &NewPhone) -> Result<Phone, StorageError> {

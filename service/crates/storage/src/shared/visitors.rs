@@ -40,6 +40,11 @@ async fn test_taps(
     taps.collect()
 }
 
+async fn staff_taps(db: &mut dyn Query, tag: TagId) -> Result<u64, StorageError> {
+    let sql = "SELECT count(*) FROM test_taps WHERE tag_id = ?1 AND origin = 'staff'";
+    db.count(sql, &values![tag]).await
+}
+
 /// Updates that one read searches.
 const LOOKED_AT: usize = 5_000;
 
@@ -87,6 +92,12 @@ impl Access {
             Box::pin(test_taps(db, *first, *last))
         })
         .await
+    }
+
+    /// How many taps of a tag were made by phones of staff.
+    pub async fn staff_taps(&self, tag: TagId) -> Result<u64, StorageError> {
+        self.read("staff_taps", tag, |db, tag| Box::pin(staff_taps(db, *tag)))
+            .await
     }
 
     /// The submissions from the pages of these taps.

@@ -166,18 +166,38 @@ fn taps_of(
 ) -> Result<HashMap<TagId, Taps>, StorageError> {
     let mut statement = connection
         .prepare_cached("SELECT scans, last_at FROM visits WHERE tag_id = ?1 AND client = x''")?;
+    let mut tests =
+        connection.prepare_cached("SELECT count(*) FROM test_taps WHERE tag_id = ?1")?;
     let mut found = HashMap::with_capacity(tags.len());
     for tag in tags {
-        if let Some(visit) = folded.get::<Visit>(Visitor::everyone(Some(tag))) {
-            found.insert(tag, (visit.scans, visit.last_at));
-            continue;
-        }
-        let mut rows = statement.query([tag.get()])?;
-        if let Some(row) = rows.next()? {
-            found.insert(tag, (row.get(0)?, Timestamp::from_millis(row.get(1)?)));
-        }
+        let (scans, last_at): Taps =
+            if let Some(visit) = folded.get::<Visit>(Visitor::everyone(Some(tag))) {
+                (visit.scans, visit.last_at)
+            } else {
+                let mut rows = statement.query([tag.get()])?;
+                let Some(row) = rows.next()? else {
+                    continue;
+                };
+                (row.get(0)?, Timestamp::from_millis(row.get(1)?))
+            };
+        let tests: u64 = tests.query_row([tag.get()], |row| row.get(0))?;
+        found.insert(tag, (scans.saturating_sub(tests), last_at));
     }
     Ok(found)
+}
+
+/// How many taps of each tag were test taps, which visitors did not make.
+fn all_tests(connection: &Connection) -> Result<HashMap<TagId, u64>, StorageError> {
+    let mut statement =
+        connection.prepare_cached("SELECT tag_id, count(*) FROM test_taps GROUP BY tag_id")?;
+    let mut rows = statement.query([])?;
+    let mut tests = HashMap::new();
+    while let Some(row) = rows.next()? {
+        if let Some(tag) = tag_of(row.get(0)?) {
+            tests.insert(tag, row.get(1)?);
+        }
+    }
+    Ok(tests)
 }
 
 /// The newest counts of all tags that were ever tapped.
@@ -202,5 +222,9 @@ fn all_taps(connection: &Connection, folded: &Folded) -> Result<Vec<(TagId, Taps
     }
     let without_rows = newer.keys().filter(|tag| !seen.contains(tag));
     taps.extend(without_rows.filter_map(|tag| Some((*tag, newer_of(*tag)?))));
+    let tests = all_tests(connection)?;
+    for (tag, (scans, _)) in &mut taps {
+        *scans = scans.saturating_sub(tests.get(tag).copied().unwrap_or_default());
+    }
     Ok(taps)
 }

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import { isClosed, pairingLeft, rightsWords, stateWords } from "./phones";
+import { isClosed, missingHosts, pairingLeft, rightsWords, stateWords } from "./phones";
 
 const created_at = "2027-01-31T10:00:00Z";
 const at = (time: string) => Date.parse(`2027-01-31T${time}Z`);
-const unpaired = { state: "unpaired", created_at, expires_at: null } as const;
+type Phone = Parameters<typeof stateWords>[0];
+const unpaired: Phone = { state: "unpaired", created_at, expires_at: null, unpaired_hosts: ["tags.example"] };
+const paired: Phone = { ...unpaired, state: "active", unpaired_hosts: [] };
 
 test("a code pairs a phone for ten minutes", () => {
   expect(pairingLeft({ created_at }, at("10:00:00"))).toBe(600_000);
@@ -15,10 +17,20 @@ test("a code pairs a phone for ten minutes", () => {
 test("the state of a phone follows from the service and the time", () => {
   expect(stateWords(unpaired, at("10:05:00"))).toBe("Waiting");
   expect(stateWords(unpaired, at("10:10:00"))).toBe("Not paired");
-  expect(stateWords({ ...unpaired, state: "active" }, at("11:00:00"))).toBe("Paired");
+  expect(stateWords(paired, at("11:00:00"))).toBe("Paired");
   expect(stateWords({ ...unpaired, state: "expired" }, at("10:05:00"))).toBe("Expired");
   // The list was loaded before its end.
-  expect(stateWords({ ...unpaired, state: "active", expires_at: "2027-01-31T10:30:00Z" }, at("10:30:00"))).toBe("Expired");
+  expect(stateWords({ ...paired, expires_at: "2027-01-31T10:30:00Z" }, at("10:30:00"))).toBe("Expired");
+});
+
+test("a phone that is paired names the hosts at which it is not", () => {
+  const added = { ...paired, unpaired_hosts: ["new.example"] };
+  expect(stateWords(added, at("11:00:00"))).toBe("Not paired at new.example");
+  expect(stateWords({ ...added, unpaired_hosts: ["new.example", "m.example"] }, at("11:00:00"))).toBe("Not paired at 2 hosts");
+  expect(missingHosts(added, at("11:00:00"))).toEqual(["new.example"]);
+  // Others are not paired anywhere, and need no list.
+  expect(missingHosts({ ...unpaired, unpaired_hosts: ["new.example"] }, at("11:00:00"))).toEqual([]);
+  expect(missingHosts({ ...added, expires_at: "2027-01-31T10:30:00Z" }, at("10:30:00"))).toEqual([]);
 });
 
 test("the rights of a phone are named in one order", () => {

@@ -32,9 +32,20 @@ export function rightsWords({ scopes, group_ids, expires_at }: Pick<StaffPhone, 
   return [...names, ...limits].filter(Boolean).join(", ");
 }
 
+type Lasting = Pick<StaffPhone, "state" | "expires_at">;
+
+const hasExpired = ({ state, expires_at }: Lasting, now: number): boolean =>
+  state === "expired" || (expires_at !== null && new Date(expires_at).getTime() <= now);
+
+/** Tag hosts at which a paired phone is not paired, such as one that was added later. */
+export const missingHosts = (phone: Lasting & Pick<StaffPhone, "unpaired_hosts">, now: number): string[] =>
+  phone.state === "active" && !hasExpired(phone, now) ? phone.unpaired_hosts : [];
+
 /** The state of a phone in words. */
-export function stateWords(phone: Pick<StaffPhone, "state" | "created_at" | "expires_at">, now: number): string {
-  if (phone.state === "expired" || (phone.expires_at && new Date(phone.expires_at).getTime() <= now)) return "Expired";
+export function stateWords(phone: Lasting & Pick<StaffPhone, "created_at" | "unpaired_hosts">, now: number): string {
+  if (hasExpired(phone, now)) return "Expired";
+  const missing = missingHosts(phone, now);
+  if (missing.length > 0) return `Not paired at ${missing.length === 1 ? missing[0] : counted(missing.length, "host")}`;
   if (phone.state === "active") return "Paired";
   return pairingLeft(phone, now) > 0 ? "Waiting" : "Not paired";
 }

@@ -141,8 +141,11 @@ impl Contents {
         }
         if may(Scope::Tags) {
             contents.read_forms(service, &tag, words).await?;
-        } else if may(Scope::Read) {
+        }
+        if may(Scope::Read) {
+            // Those with a form are in it.
             let variables = tag.fields.variables.0.iter();
+            let variables = variables.skip(contents.variables.len());
             let shown = variables.map(|(key, value)| (key.as_str().to_owned(), value.clone()));
             contents.values.extend(shown);
         }

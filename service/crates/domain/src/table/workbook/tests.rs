@@ -8,26 +8,11 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::limits;
-use crate::table::{Format, Line, Sheet, TableFile};
-
-type Rows = Vec<(u32, Result<Vec<String>, String>)>;
-
-fn open(file: &[u8]) -> Result<Sheet<&[u8]>, String> {
-    Sheet::open(TableFile::new(file)?)
-}
-
-fn rows(file: &[u8]) -> Rows {
-    let sheet = open(file).unwrap();
-    let read = |line: Line| (line.number, line.cells().map_err(|why| why.to_string()));
-    sheet.map(read).collect()
-}
+use crate::table::Format;
+use crate::table::tests::{row as ok, rows, sheet as open};
 
 fn refused(file: &[u8]) -> String {
     open(file).err().expect("the file is refused")
-}
-
-fn ok(number: u32, texts: &[&str]) -> (u32, Result<Vec<String>, String>) {
-    (number, Ok(texts.iter().map(ToString::to_string).collect()))
 }
 
 /// A workbook with one sheet.

@@ -70,6 +70,16 @@ pub(super) async fn phone(
     headers: &HeaderMap,
     host: &str,
 ) -> Result<Option<Arc<Phone>>, StorageError> {
+    let paired = paired(service, headers, host).await?;
+    Ok(paired.map(|(phone, _)| phone))
+}
+
+/// Like [`phone`], with the secret in the cookie.
+pub(super) async fn paired(
+    service: &Service,
+    headers: &HeaderMap,
+    host: &str,
+) -> Result<Option<(Arc<Phone>, PhoneSecret)>, StorageError> {
     let sent = secrets(headers);
     if sent.is_empty() || !opens_a_page(headers) {
         return Ok(None);
@@ -80,7 +90,7 @@ pub(super) async fn phone(
         if of_https == is_https
             && let Some(phone) = service.phones.by_secret(secret.hash()).await?
         {
-            return Ok(Some(phone));
+            return Ok(Some((phone, secret)));
         }
     }
     Ok(None)

@@ -9,9 +9,8 @@ use axum::http::HeaderMap;
 use crate::body::{self, BodyError, multipart};
 use crate::public::form::is_form;
 use crate::public::{BODY_MAX, BODY_TIME};
+use app::staff::PHOTO_MAX;
 
-/// Maximum size of a photo, in bytes: that of a picture which owners upload.
-const PHOTO_MAX: usize = 16 * 1024 * 1024;
 /// Time limit for a form with a photo. Phones in the field have slow lines: the largest photo needs
 /// more than two minutes at a megabit per second. Only paired phones come so far.
 const PHOTO_TIME: Duration = Duration::from_mins(5);

@@ -266,20 +266,28 @@ impl Sent {
 }
 
 async fn shown(service: &Service, sent: &Sent) -> Result<Response, TapError> {
-    let Some((phone, id)) = sent.phone(service).await? else {
+    let paired = cookie::paired(service, &sent.parts.headers, &sent.host).await?;
+    let (Some((phone, secret)), Some(id)) = (paired, sent.id) else {
         return Ok(nothing_here());
     };
-    match sent.tap(service, &phone, id).await? {
-        Ok(tap) => {
-            let shown = Shown {
-                said: sent.done().map(Said::Done),
-                ..Shown::default()
-            };
-            sent.page(service, (&phone, &tap), (StatusCode::OK, shown))
-                .await
-        }
-        Err(other) => Ok(other),
+    let tap = match sent.tap(service, &phone, id).await? {
+        Ok(tap) => tap,
+        Err(other) => return Ok(other),
+    };
+    let shown = Shown {
+        said: sent.done().map(Said::Done),
+        ..Shown::default()
+    };
+    let ok = (StatusCode::OK, shown);
+    let mut response = sent.page(service, (&phone, &tap), ok).await?;
+    // Browsers keep a cookie for 400 days. Without this, a phone that is used every day would be a
+    // visitor's after that.
+    let is_https = staff::is_https_at(service, &sent.host).await?;
+    let now = service.storage.now().await?;
+    if let Some(cookie) = cookie::header_of(&secret, is_https, phone.expires_at, now) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
+    Ok(response)
 }
 
 async fn shown_photo(service: &Service, sent: &Sent) -> Result<Response, TapError> {

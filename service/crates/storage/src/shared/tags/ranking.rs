@@ -9,7 +9,7 @@ use crate::{TagOrder, TagPlace};
 use domain::clock::Timestamp;
 use domain::id::TagId;
 
-/// How often a tag was tapped, and when last.
+/// How often visitors tapped a tag, and when anybody tapped it last.
 pub(crate) type Taps = (u64, Timestamp);
 
 /// The compared value, and the tag's id.
@@ -20,7 +20,9 @@ type Entry = (i64, i64);
 pub(crate) struct Ranking {
     by_scans: Vec<Entry>,
     by_last: Vec<Entry>,
-    /// One bit for each id: whether the tag was ever tapped.
+    /// One bit for each id: whether the tag is in `by_scans`, because a visitor tapped it.
+    visited: Vec<u64>,
+    /// One bit for each id: whether the tag is in `by_last`, because anybody tapped it.
     tapped: Vec<u64>,
     /// The highest id of any tag.
     newest: i64,
@@ -29,27 +31,36 @@ pub(crate) struct Ranking {
 impl Ranking {
     /// Builds the ranking from all `taps`; no tag has an id above `newest`, which is 0 without tags.
     pub(crate) fn new(taps: &[(TagId, Taps)], newest: i64) -> Self {
-        let entries = |key: fn(&Taps) -> i64| {
+        let entries = |key: Key| {
             let entries = taps.iter().map(|(id, taps)| (key(taps), id.get()));
-            let mut entries: Vec<_> = entries.collect();
+            let mut entries: Vec<_> = entries.filter(|(key, _)| *key != NEVER).collect();
             entries.sort_unstable();
             entries
         };
-        let ids = taps.iter().map(|(id, _)| *id);
+        let bits = |key: Key| {
+            let ids = taps.iter().map(|(id, taps)| (*id, key(taps) != NEVER));
+            with_bits(Vec::new(), ids, newest)
+        };
         Self {
             by_scans: entries(scans),
             by_last: entries(last),
-            tapped: with_bits(Vec::new(), ids, newest),
+            visited: bits(scans),
+            tapped: bits(last),
             newest,
         }
     }
 
     /// A copy of the ranking, updated with the tags that were tapped since.
     pub(crate) fn with(&self, taps: &HashMap<TagId, Taps>, newest: i64) -> Self {
+        let bits = |before: &[u64], key: Key| {
+            let ids = taps.iter().map(|(id, taps)| (*id, key(taps) != NEVER));
+            with_bits(before.to_vec(), ids, newest)
+        };
         Self {
             by_scans: merged(&self.by_scans, taps, scans),
             by_last: merged(&self.by_last, taps, last),
-            tapped: with_bits(self.tapped.clone(), taps.keys().copied(), newest),
+            visited: bits(&self.visited, scans),
+            tapped: bits(&self.tapped, last),
             newest,
         }
     }
@@ -66,10 +77,10 @@ impl Ranking {
         after: Option<&TagPlace>,
     ) -> Box<dyn Iterator<Item = (TagId, TagPlace)> + Send + 'a> {
         let by_scans = matches!(order, TagOrder::Scans | TagOrder::ScansDescending);
-        let tapped = if by_scans {
-            &self.by_scans
+        let (tapped, bits) = if by_scans {
+            (&self.by_scans, &self.visited)
         } else {
-            &self.by_last
+            (&self.by_last, &self.tapped)
         };
         let place = move |(key, id): Entry| {
             let id = TagId::new(id);
@@ -90,7 +101,7 @@ impl Ranking {
                 Some((key, id)) if key == never => id - 1,
                 _ => self.newest,
             };
-            let untapped = (1..=last).rev().filter(|id| !self.is_tapped(*id));
+            let untapped = (1..=last).rev().filter(|id| !is_set(bits, *id));
             let untapped = untapped.map(move |id| (never, id));
             Box::new(
                 tapped[..end]
@@ -107,15 +118,15 @@ impl Ranking {
                 Some(_) => i64::MAX,
                 None => 1,
             };
-            let untapped = (first..=self.newest).filter(|id| !self.is_tapped(*id));
+            let untapped = (first..=self.newest).filter(|id| !is_set(bits, *id));
             let untapped = untapped.map(move |id| (never, id));
             Box::new(untapped.chain(tapped[begin..].iter().copied()).map(place))
         }
     }
+}
 
-    fn is_tapped(&self, id: i64) -> bool {
-        bit(id).is_some_and(|(word, bit)| self.tapped.get(word).is_some_and(|word| word & bit > 0))
-    }
+fn is_set(bits: &[u64], id: i64) -> bool {
+    bit(id).is_some_and(|(word, bit)| bits.get(word).is_some_and(|word| word & bit > 0))
 }
 
 /// The value for the last tap of a tag that was never tapped.
@@ -129,22 +140,32 @@ fn entry(place: &TagPlace) -> Option<Entry> {
     }
 }
 
+/// The value that an order compares; [`NEVER`] if the tag counts as one that was never tapped.
+type Key = fn(&Taps) -> i64;
+
 fn scans((scans, _): &Taps) -> i64 {
-    i64::try_from(*scans).unwrap_or(i64::MAX)
+    match scans {
+        0 => NEVER,
+        scans => i64::try_from(*scans).unwrap_or(i64::MAX),
+    }
 }
 
 const fn last((_, last): &Taps) -> i64 {
     last.millis()
 }
 
-/// One bit for each id up to `newest`; sets the bits of `tapped`.
-fn with_bits(mut bits: Vec<u64>, tapped: impl Iterator<Item = TagId>, newest: i64) -> Vec<u64> {
+/// One bit for each id up to `newest`: those of `tags` as they say, and the others as in `bits`.
+fn with_bits(
+    mut bits: Vec<u64>,
+    tags: impl Iterator<Item = (TagId, bool)>,
+    newest: i64,
+) -> Vec<u64> {
     bits.resize(usize::try_from(newest / 64 + 1).unwrap_or_default(), 0);
-    for id in tapped {
+    for (id, is_set) in tags {
         if let Some((word, bit)) = bit(id.get())
             && let Some(word) = bits.get_mut(word)
         {
-            *word |= bit;
+            *word = if is_set { *word | bit } else { *word & !bit };
         }
     }
     bits
@@ -156,14 +177,11 @@ fn bit(id: i64) -> Option<(usize, u64)> {
 }
 
 /// `entries`, with the tags in `changed` moved to their new places.
-fn merged(
-    entries: &[Entry],
-    changed: &HashMap<TagId, Taps>,
-    key: impl Fn(&Taps) -> i64,
-) -> Vec<Entry> {
+fn merged(entries: &[Entry], changed: &HashMap<TagId, Taps>, key: Key) -> Vec<Entry> {
     let mut new: Vec<Entry> = changed
         .iter()
         .map(|(id, taps)| (key(taps), id.get()))
+        .filter(|(key, _)| *key != NEVER)
         .collect();
     new.sort_unstable();
     let mut new = new.into_iter().peekable();
@@ -213,6 +231,22 @@ mod tests {
             assert_eq!(all(TagOrder::ScansDescending), [5, 1, 4, 6, 3, 2]);
             assert_eq!(all(TagOrder::LastScan), [2, 3, 6, 1, 5, 4]);
             assert_eq!(all(TagOrder::LastScanDescending), [4, 5, 1, 6, 3, 2]);
+        }
+    }
+
+    #[test]
+    fn a_tag_that_only_staff_tapped_is_among_those_without_taps_and_has_a_last_one() {
+        let first = taps(&[(1, 0, 100), (4, 1, 300), (5, 0, 200)]);
+        let before = Ranking::new(&first, 6);
+        let since = taps(&[(4, 0, 400), (5, 2, 500)]);
+        let after = before.with(&since.into_iter().collect(), 6);
+        for limit in 1..=7 {
+            let all = |ranking, order| ids(ranking, order, limit);
+            assert_eq!(all(&before, TagOrder::Scans), [1, 2, 3, 5, 6, 4]);
+            assert_eq!(all(&before, TagOrder::ScansDescending), [4, 6, 5, 3, 2, 1]);
+            assert_eq!(all(&before, TagOrder::LastScan), [2, 3, 6, 1, 5, 4]);
+            assert_eq!(all(&after, TagOrder::Scans), [1, 2, 3, 4, 6, 5]);
+            assert_eq!(all(&after, TagOrder::LastScan), [2, 3, 6, 1, 4, 5]);
         }
     }
 

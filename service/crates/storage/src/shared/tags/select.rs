@@ -20,13 +20,26 @@ use domain::tag::Status;
 /// The value for the last tap of a tag that was never tapped.
 const NEVER: i64 = -1;
 
+/// The join with the taps `v` of each tag.
+const TAPS: &str = "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''";
+
+/// Like [`TAPS`], and how many of them were test taps, for [`VISITORS_TAPS`].
+const TAPS_AND_TESTS: &str = "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''
+     LEFT JOIN (SELECT tag_id, count(*) AS taps FROM test_taps GROUP BY tag_id) tests
+         ON tests.tag_id = t.id";
+
+/// How often visitors tapped a tag. SQLite writes `visits` later than `test_taps`, so the difference
+/// could be negative for some seconds.
+const VISITORS_TAPS: &str = "CASE WHEN v.scans > coalesce(tests.taps, 0)
+     THEN v.scans - coalesce(tests.taps, 0) ELSE 0 END";
+
 /// A `SELECT` statement under construction.
 pub(super) struct Select {
     pub(super) source: Source,
     /// The tables to select from.
     from: String,
-    /// Whether the order compares taps, which are in another table.
-    by_taps: bool,
+    /// The join with the tables of taps, if the order compares them.
+    taps: &'static str,
     conditions: Vec<String>,
     pub(super) values: Vec<Value<'static>>,
 }
@@ -36,7 +49,7 @@ impl Select {
         let mut select = Self {
             source,
             from: String::new(),
-            by_taps: false,
+            taps: "",
             conditions: Vec::new(),
             values: Vec::new(),
         };
@@ -237,13 +250,13 @@ impl Select {
     ) -> Result<(String, Vec<Value<'static>>), StorageError> {
         let mut select = Self::new(&list.filter, wanted, reach, source);
         let id = select.source.id();
-        let (key, by_taps) = match list.order {
-            TagOrder::Created | TagOrder::CreatedDescending => (id, false),
-            TagOrder::Name | TagOrder::NameDescending => (select.source.name(), false),
-            TagOrder::Scans | TagOrder::ScansDescending => ("coalesce(v.scans, 0)", true),
-            TagOrder::LastScan | TagOrder::LastScanDescending => ("coalesce(v.last_at, -1)", true),
+        let (key, taps) = match list.order {
+            TagOrder::Created | TagOrder::CreatedDescending => (id, ""),
+            TagOrder::Name | TagOrder::NameDescending => (select.source.name(), ""),
+            TagOrder::Scans | TagOrder::ScansDescending => (VISITORS_TAPS, TAPS_AND_TESTS),
+            TagOrder::LastScan | TagOrder::LastScanDescending => ("coalesce(v.last_at, -1)", TAPS),
         };
-        select.by_taps = by_taps;
+        select.taps = taps;
         let (beyond, direction) = if list.order.descends() {
             ("<", "DESC")
         } else {
@@ -312,11 +325,7 @@ impl Select {
     pub(super) fn clauses(&self) -> String {
         let from = &self.from;
         let conditions = self.conditions.join(" AND ");
-        let taps = if self.by_taps {
-            "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''"
-        } else {
-            ""
-        };
+        let taps = self.taps;
         format!("{from} {taps} WHERE {conditions}")
     }
 }
