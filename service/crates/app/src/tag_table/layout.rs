@@ -120,6 +120,8 @@ impl Layout {
         }
         if let Some(preset) = self.preset {
             plan.complete(preset)?;
+        } else if self.fills_names() && plan.has_named_one_of(&["slug", "uid"]) {
+            plan.add("name", Origin::Fixed(String::new()));
         }
         Ok(plan)
     }
@@ -141,6 +143,12 @@ impl Layout {
         }
     }
 
+    /// Whether a new tag without a name gets its slug or its UID as its name. Lists of an owner, or
+    /// of another service, often have no names.
+    pub(super) fn fills_names(&self) -> bool {
+        self.preset.is_some() || !self.map.is_empty()
+    }
+
     /// Whether an unknown column makes the file invalid. In a table of Tapdesk, a typo in a heading
     /// must not lose a column. A list with a preset has columns of its own.
     fn refuses_others(&self) -> bool {
@@ -157,13 +165,16 @@ impl Plan {
         self.columns.iter().any(|(column, _)| column.name() == name)
     }
 
+    fn has_named_one_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has_named(name))
+    }
+
     /// Adds the columns that a table of another service lacks.
     fn complete(&mut self, preset: &Preset) -> Result<(), String> {
-        let has_name = ["name", "slug", "uid"];
-        if !has_name.into_iter().any(|name| self.has_named(name)) {
+        if !self.has_named_one_of(&["name", "slug", "uid"]) {
             return Err("The file has no column for a name, a slug or a UID.".to_owned());
         }
-        // The name is filled from the slug or the UID later.
+        // A new tag gets its slug or its UID as its name later.
         self.add("name", Origin::Fixed(String::new()));
         for (name, text) in preset.fixed.iter().filter(|(name, _)| is_of_tag(name)) {
             self.add(name, Origin::Fixed(text.clone()));
@@ -255,6 +266,10 @@ mod tests {
         assert_eq!(plan.ignored, ["Notiz", "(column 4)", "Preis"]);
         let missing = mapped.plan(&header(&["name", "Farbe"])).unwrap_err();
         assert_eq!(missing, "The file has no column \"Notiz\".");
+        let plan = mapped.plan(&header(&["uid", "Farbe", "Notiz"])).unwrap();
+        let (column, origin) = plan.columns.last().unwrap();
+        assert_eq!(column.name(), "name");
+        assert_eq!(*origin, Origin::Fixed(String::new()));
     }
 
     #[test]
