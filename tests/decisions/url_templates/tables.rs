@@ -201,6 +201,21 @@ async fn columns_that_are_left_out_are_named() {
     }
 }
 
+/// Spreadsheets save columns that once had a value.
+#[tokio::test]
+async fn empty_columns_behind_the_last_heading_do_not_refuse_a_table() {
+    let service = TestService::start().await;
+    let file = "name,slug,,\nA,bottle-0001,,\nB,bottle-0002,, \nC,bottle-0003,,note\n";
+    let result = import(&service, "", file).await;
+    let why = "The row has a value in column 4, which has no heading.";
+    assert_eq!(refused(&result), [(4, why.to_owned())]);
+    assert_eq!(names(&service).await, ["A", "B"]);
+    assert_eq!(result["ignored_columns"], json!([]));
+    let between = asked(&service, "", "name,,slug\nA,,bottle-0004\n").await;
+    let words = between.expect(422)["detail"].to_string();
+    assert!(words.contains("no column"), "{words}");
+}
+
 /// A list that only adds a property must not rename 5,000 tags.
 #[tokio::test]
 async fn a_list_without_names_names_new_tags_only() {

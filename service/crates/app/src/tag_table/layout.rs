@@ -2,6 +2,7 @@
 //! choice.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::column::{Column, URL, is_of_tag, is_own_export};
 use super::preset::{Form, Preset};
@@ -46,6 +47,9 @@ pub(super) struct Plan {
     pub(super) columns: Vec<(Column, Origin)>,
     /// Headings of columns that are ignored.
     pub(super) ignored: Vec<String>,
+    /// Columns behind the last heading of a table of Tapdesk, which must be empty. Spreadsheets save
+    /// such columns if one of their cells once had a value.
+    pub(super) empty: Range<usize>,
 }
 
 impl Mapped {
@@ -82,7 +86,14 @@ impl Layout {
     pub(super) fn plan(&self, header: &[String]) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let own = is_own_export(header);
-        for (index, heading) in header.iter().enumerate() {
+        let named = if self.refuses_others() {
+            let last = header.iter().rposition(|heading| !heading.is_empty());
+            plan.empty = last.map_or(0, |last| last + 1)..header.len();
+            plan.empty.start
+        } else {
+            header.len()
+        };
+        for (index, heading) in header[..named].iter().enumerate() {
             let mapped = self.map.iter().find(|mapped| mapped.heading == *heading);
             let column = match mapped {
                 Some(mapped) => self.chosen(mapped),
@@ -277,6 +288,7 @@ mod tests {
         for (names, part) in [
             (&["name", "colour"][..], "no column \"colour\""),
             (&["name", "", "title"], "no column \"\""),
+            (&["", "name", ""], "no column \"\""),
             (&["name", "name"], "\"name\" is there twice"),
             (&["name", "attribute:a b"], "no column \"attribute:a b\""),
         ] {

@@ -235,6 +235,13 @@ impl<R: Read> Table<R> {
     }
 
     fn cells(&self, texts: &[String]) -> Cells {
+        let mut empty = self.plan.empty.clone();
+        if let Some(at) = empty.find(|at| !texts[*at].trim().is_empty()) {
+            let number = at + 1;
+            return Err(FieldError::whole(format!(
+                "The row has a value in column {number}, which has no heading."
+            )));
+        }
         let mut cells = Vec::with_capacity(self.columns.len());
         for (column, origin) in &self.plan.columns {
             let text = match origin {
