@@ -81,24 +81,16 @@ impl<S: Send + Sync> FromRequest<S> for Table {
     }
 }
 
-/// Whether a body can be a table. Programs use several media types for the same file, and systems
-/// without a spreadsheet send none. The content decides.
+/// Whether a body can be a table. Programs use many media types for the same file, and some send
+/// none: the content decides. Only JSON is surely none, and a form in parts, which has the file
+/// inside.
 fn may_be_table(headers: &HeaderMap) -> bool {
-    let types = [
-        "text/csv",
-        "text/plain",
-        "text/tab-separated-values",
-        "text/comma-separated-values",
-        "text/x-csv",
-        "application/csv",
-        "application/x-csv",
-        "application/vnd.ms-excel",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "application/vnd.oasis.opendocument.spreadsheet",
-        "application/zip",
-        "application/octet-stream",
-    ];
-    !headers.contains_key(CONTENT_TYPE) || is_of_type(headers, &types)
+    let value = headers.get(CONTENT_TYPE);
+    let value = value.and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    let essence = essence.unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = essence.ends_with("/json") || essence.ends_with("+json");
+    !is_json && !essence.starts_with("multipart/")
 }
 
 impl Patch {
