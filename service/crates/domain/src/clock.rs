@@ -146,7 +146,11 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let moment = DateTime::<Utc>::deserialize(deserializer)?;
+        let moment = DateTime::<Utc>::deserialize(deserializer).map_err(|_| {
+            serde::de::Error::custom(
+                "a moment is written as 2026-03-29T12:00:00Z or 2026-03-29T14:00:00+02:00",
+            )
+        })?;
         Ok(Self(moment.timestamp_millis()))
     }
 }
@@ -359,5 +363,12 @@ mod tests {
         assert_eq!(json, r#""2026-01-01T00:00:00Z""#);
         let back: Timestamp = serde_json::from_str(r#""2026-01-01T01:00:00.5+01:00""#).unwrap();
         assert_eq!(back.millis(), 1_767_225_600_500);
+        for other in [r#""2026-01-01""#, r#""1767225600""#, "1767225600", "null"] {
+            let refused = serde_json::from_str::<Timestamp>(other).unwrap_err();
+            assert!(
+                refused.to_string().contains("2026-03-29T12:00:00Z"),
+                "{refused}"
+            );
+        }
     }
 }
