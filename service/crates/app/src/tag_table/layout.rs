@@ -291,6 +291,7 @@ mod tests {
             (&["", "name", ""], "no column \"\""),
             (&["name", "name"], "\"name\" is there twice"),
             (&["name", "attribute:a b"], "no column \"attribute:a b\""),
+            (&["name", "attribute:Größe"], "a KEY of A-Z, a-z, 0-9"),
         ] {
             let refused = columns(&Layout::default(), names).unwrap_err();
             assert!(refused.contains(part), "{refused}");
