@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Months, SecondsFormat, Utc};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A span of time in milliseconds; a negative one goes back. Calculations stop at the largest span
@@ -146,11 +147,9 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let moment = DateTime::<Utc>::deserialize(deserializer).map_err(|_| {
-            serde::de::Error::custom(
-                "a moment is written as 2026-03-29T12:00:00Z or 2026-03-29T14:00:00+02:00",
-            )
-        })?;
+        let form = "a moment is written as 2026-03-29T12:00:00Z or 2026-03-29T14:00:00+02:00";
+        let moment = DateTime::<Utc>::deserialize(deserializer);
+        let moment = moment.map_err(|_| D::Error::custom(form))?;
         Ok(Self(moment.timestamp_millis()))
     }
 }
