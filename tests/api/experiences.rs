@@ -211,6 +211,42 @@ async fn experiences_are_searched_by_name_and_kind_and_tell_where_they_are_used(
 }
 
 #[tokio::test]
+async fn tags_that_lead_to_an_experience_by_a_group_are_counted() {
+    let service = TestService::start().await;
+    let page = service.redirect("https://owner.example/a").await;
+    let other = service.redirect("https://owner.example/b").await;
+    let product = json!({"kind": "product", "name": "Wine", "experience_id": page});
+    let product = service.admin_create("/groups", product).await["id"].clone();
+    let batch = json!({"kind": "batch", "name": "L03", "parent_id": product});
+    let batch = service.admin_create("/groups", batch).await["id"].clone();
+    for tag in [
+        json!({"name": "A", "group_id": product}),
+        json!({"name": "B", "group_id": batch}),
+        json!({"name": "C", "group_id": batch, "experience_id": other}),
+        json!({"name": "D", "experience_id": page}),
+        json!({"name": "E"}),
+    ] {
+        service.admin_create("/tags", tag).await;
+    }
+    let counts = async || {
+        let list = service.admin_get("/experiences").await;
+        let items = list["items"].as_array().expect("a list").iter();
+        let counts: Vec<_> = items.map(|item| item["tags"].clone()).collect();
+        json!(counts)
+    };
+    assert_eq!(counts().await, json!([3, 1]));
+    let shown = service.admin_get(&format!("/experiences/{page}")).await;
+    assert_eq!(shown["tags"], 3);
+    let filter = format!("/tags?experience_id={page}&count=true");
+    assert_eq!(service.admin_get(&filter).await["count"], 3);
+    let changed = json!({"experience_id": other});
+    service
+        .admin_patch(&format!("/groups/{batch}"), changed)
+        .await;
+    assert_eq!(counts().await, json!([2, 2]));
+}
+
+#[tokio::test]
 async fn an_experience_is_deleted_once_no_tag_leads_to_it() {
     let service = TestService::start().await;
     let tag = service.redirecting_tag(Value::Null).await;

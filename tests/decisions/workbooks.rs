@@ -108,6 +108,8 @@ async fn the_bytes_decide_whether_a_table_is_a_workbook() {
         (bottles(), "text/csv", "xlsx"),
         (bottles(), "application/octet-stream", "xlsx"),
         (text.clone(), sheet, "csv"),
+        (text.clone(), "application/x-www-form-urlencoded", "csv"),
+        (bottles(), "application/x-zip-compressed", "xlsx"),
         (
             text,
             "application/vnd.oasis.opendocument.spreadsheet",
@@ -118,11 +120,11 @@ async fn the_bytes_decide_whether_a_table_is_a_workbook() {
         let shown = request.header("content-type", kind).body(file);
         assert_eq!(shown.answer().await.expect(200)["format"], format, "{kind}");
     }
-    let request = service.admin_request(Method::POST, "/tags/import/table");
-    let request = request
-        .header("content-type", "application/json")
-        .body("{}");
-    request.answer().await.expect(415);
+    for kind in ["application/json", "multipart/form-data; boundary=x"] {
+        let request = service.admin_request(Method::POST, "/tags/import/table");
+        let request = request.header("content-type", kind).body("{}");
+        request.answer().await.expect(415);
+    }
 }
 
 /// A spreadsheet keeps 15 digits of a number, and no leading zeros.

@@ -129,6 +129,13 @@ async fn u2_another_scheme_is_no_web_address_and_no_wrong_key() {
     let checked = service.admin(Method::POST, "/verification", asked).await;
     let detail = checked.expect(422)["detail"].to_string();
     assert!(detail.contains("no web address"), "{detail}");
+    // The scheme of an app can look like a host.
+    for scheme in ["com.example.app://", "app.link://tags.example.com/v?"] {
+        let url = urls("U2")[0].replace("myprefix://", scheme);
+        let answer = solved(&service, "U2", &[&url]).await;
+        assert_member(&answer, "certainty", "unknown");
+        assert_eq!(answer["unused"][0]["reason"], json!("no_web_address"));
+    }
 }
 
 #[tokio::test]

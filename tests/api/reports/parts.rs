@@ -349,6 +349,8 @@ async fn the_file_has_the_series_and_the_names() {
         ["Bottle 41", "2", "1", "", "", ""]
     );
     assert_eq!(row("reason", "static")[1], "2");
+    assert_eq!(row("verdict", "not_checked")[1], "2");
+    assert_eq!(row("verdict", "verified")[1], "0");
     assert_eq!(row("language", "de")[1], "2");
     for query in ["format=jsonl", "format=ods", "format=csv&formatt=csv"] {
         let path = format!("/reports/export?{query}");

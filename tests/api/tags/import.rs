@@ -349,7 +349,7 @@ async fn cells_are_read_as_people_write_them() {
     let file = "\u{feff}name;status;verifier_enabled;slug;data:note\n".to_owned()
         + "\"Käse; \"\"alt\"\"\";archived;FALSE;;'=1+1\r\n"
         + "\r\n"
-        + " padded ; active ; true ; k3v9qa ;\"two\nlines\"\r\n"
+        + " padded ; active ; WAHR ; k3v9qa ;\"two\nlines\"\r\n"
         + "short;row\r\n";
     let result = import(&service, "", file).await;
     assert_eq!(
@@ -362,6 +362,7 @@ async fn cells_are_read_as_people_write_them() {
     assert_eq!(tags[0]["verifier_enabled"], false);
     assert_eq!(tags[0]["data"], json!({"note": "=1+1"}));
     assert_eq!(tags[1]["slug"], "k3v9qa");
+    assert_eq!(tags[1]["verifier_enabled"], true);
     assert_eq!(tags[1]["data"], json!({"note": "two\nlines"}));
     assert!(
         result["results"][1]["warning"]

@@ -97,6 +97,45 @@ async fn at_a_template_case_slash_and_ampersand_are_forgiven_too() {
     assert_eq!(open(&service, &path).await.status, 404);
 }
 
+/// Campaigns and apps append their parameters to a short link without a `?`.
+#[tokio::test]
+async fn parameters_behind_an_ampersand_in_a_templates_path_are_passed_on() {
+    let service = TestService::start().await;
+    let experience = json!({
+        "name": "R", "kind": "redirect", "pass_query": true,
+        "target_url": "https://owner.example/?from={{query:utm}}",
+    });
+    let experience = service.experience(experience).await;
+    let body = json!({"name": "Bottle", "slug": "AbC123xy", "experience_id": experience});
+    let tag = service.tag(body).await;
+    let mut chip = Chip::new(settings(SHORT), file_only());
+    put_on(&service, &chip, &[], &tag).await;
+    for change in [
+        (|path: &str| format!("{path}&utm=x&y=1")) as fn(&str) -> String,
+        |path| path.replacen('?', "&", 1) + "&utm=x&y=1",
+        |path| path.replacen('?', "/&utm=x&y=1&", 1),
+        |path| path.replacen('?', "&utm=x?y=1&", 1),
+        |path| path.replacen('?', "&utm=x&y=1&", 1) + "/",
+        |path| path.to_lowercase().replacen('?', "&utm=x&y=1&", 1),
+    ] {
+        let url = change(&chip.url(Some("AbC123xy")));
+        let tap = super::tap(&service, &url).await;
+        let key = tap.key();
+        let expected = format!("https://owner.example/?from=x&rk={key}&utm=x&y=1");
+        assert_eq!(tap.location, Some(expected), "{url}");
+        assert_eq!(last(&service).await, (json!(true), json!("verified")));
+    }
+    // An `&` of the template's own path: what follows is the template's, and no code leaves.
+    let own = settings("https://tags.example/shop/w&{slug}?uid={uid}&token={counter}{mac}");
+    let mut chip = Chip::new(own, file_only());
+    put_on(&service, &chip, &[], &tag).await;
+    let url = chip.url(Some("AbC123xy")) + "&y=1";
+    let tap = super::tap(&service, &url).await;
+    let key = tap.key();
+    let expected = format!("https://owner.example/?from=&rk={key}&y=1");
+    assert_eq!(tap.location, Some(expected), "{url}");
+}
+
 /// A MAC over the slug: the chip wrote the tag's own text, whatever the request made of it.
 #[tokio::test]
 async fn a_mac_over_the_slug_is_made_over_the_tags_own_text() {

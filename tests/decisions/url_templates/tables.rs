@@ -201,6 +201,58 @@ async fn columns_that_are_left_out_are_named() {
     }
 }
 
+/// Spreadsheets save columns that once had a value.
+#[tokio::test]
+async fn empty_columns_behind_the_last_heading_do_not_refuse_a_table() {
+    let service = TestService::start().await;
+    let file = "name,slug,,\nA,bottle-0001,,\nB,bottle-0002,, \nC,bottle-0003,,note\n";
+    let result = import(&service, "", file).await;
+    let why = "The row has a value in column 4, which has no heading.";
+    assert_eq!(refused(&result), [(4, why.to_owned())]);
+    assert_eq!(names(&service).await, ["A", "B"]);
+    assert_eq!(result["ignored_columns"], json!([]));
+    let between = asked(&service, "", "name,,slug\nA,,bottle-0004\n").await;
+    let words = between.expect(422)["detail"].to_string();
+    assert!(words.contains("no column"), "{words}");
+}
+
+/// A list that only adds a property must not rename 5,000 tags.
+#[tokio::test]
+async fn a_list_without_names_names_new_tags_only() {
+    let service = TestService::start().await;
+    let old = json!({"name": "Bottle 1", "slug": "bottle-0001"});
+    service.admin_create("/tags", old).await;
+    for (query, list) in [
+        (
+            "?preset=csv&map=Farbe:attribute:colour",
+            "slug,Farbe\nbottle-0001,red\nbottle-0002,red\n",
+        ),
+        (
+            "?map=Farbe:attribute:colour&map=Seriennummer:slug",
+            "Farbe;Seriennummer\nblue;bottle-0001\nblue;bottle-0003\n",
+        ),
+        (
+            "?preset=csv&on_error=abort",
+            "slug,name,title\nbottle-0001,,Red\nbottle-0004,,Red\n",
+        ),
+    ] {
+        let result = import(&service, &format!("{query}&mode=upsert"), list).await;
+        let counts = (&result["created"], &result["updated"]);
+        assert_eq!(counts, (&json!(1), &json!(1)), "{query}: {result}");
+    }
+    let mut expected = vec!["Bottle 1".to_owned()];
+    expected.extend((2..=4).map(|number| format!("bottle-000{number}")));
+    assert_eq!(names(&service).await, expected);
+    // The columns that the caller chose are enough for new tags, too.
+    let result = import(
+        &service,
+        "?map=Farbe:attribute:colour&map=Seriennummer:slug",
+        "Farbe;Seriennummer\nred;bottle-0005\n",
+    )
+    .await;
+    assert_eq!(result["created"], 1, "{result}");
+}
+
 /// C1 (sqlitebrowser/sqlitebrowser#160, dilshod/xlsx2csv#85, OpenRefine/OpenRefine#308,
 /// microsoftgraph/powershell-intune-samples#140, bloom-housing/bloom#4458).
 #[tokio::test]

@@ -24,6 +24,7 @@ fn row(cells: &[(&str, &str)]) -> Arc<ImportRow> {
         slug: Slug::parse(slug).unwrap(),
         named: true,
         row: TagRow::new(columns.collect(), read.collect()),
+        new_name: String::new(),
         add_variables: false,
         inlay: None,
     })

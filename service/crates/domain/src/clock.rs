@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Months, SecondsFormat, Utc};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A span of time in milliseconds; a negative one goes back. Calculations stop at the largest span
@@ -146,7 +147,9 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let moment = DateTime::<Utc>::deserialize(deserializer)?;
+        let form = "a moment is written as 2026-03-29T12:00:00Z or 2026-03-29T14:00:00+02:00";
+        let moment = DateTime::<Utc>::deserialize(deserializer);
+        let moment = moment.map_err(|_| D::Error::custom(form))?;
         Ok(Self(moment.timestamp_millis()))
     }
 }
@@ -359,5 +362,12 @@ mod tests {
         assert_eq!(json, r#""2026-01-01T00:00:00Z""#);
         let back: Timestamp = serde_json::from_str(r#""2026-01-01T01:00:00.5+01:00""#).unwrap();
         assert_eq!(back.millis(), 1_767_225_600_500);
+        for other in [r#""2026-01-01""#, r#""1767225600""#, "1767225600", "null"] {
+            let refused = serde_json::from_str::<Timestamp>(other).unwrap_err();
+            assert!(
+                refused.to_string().contains("2026-03-29T12:00:00Z"),
+                "{refused}"
+            );
+        }
     }
 }

@@ -132,7 +132,8 @@ impl Aside {
     pub(super) fn new_tag(&self) -> Result<TagFields, StorageError> {
         let slug = self.slug.as_deref().and_then(|slug| Slug::parse(slug).ok());
         let slug = slug.ok_or_else(unreadable)?;
-        let tag = self.row()?.cells.create(slug);
+        let row = self.row()?;
+        let tag = row.cells.create(slug, &row.new_name);
         tag.map_err(|why| StorageError::Failed(why.message))
     }
 
@@ -155,6 +156,8 @@ fn unreadable() -> StorageError {
 pub(super) struct StoredRow {
     /// The cells of the row.
     pub(super) cells: TagRow,
+    /// The name of a new tag, as in [`ImportRow::new_name`].
+    pub(super) new_name: String,
     /// Whether the tag gets its page's variables, as in [`ImportRow::add_variables`].
     pub(super) add_variables: bool,
 }
@@ -163,6 +166,7 @@ impl StoredRow {
     fn of(row: &ImportRow) -> Self {
         Self {
             cells: row.row.clone(),
+            new_name: row.new_name.clone(),
             add_variables: row.add_variables,
         }
     }

@@ -242,6 +242,8 @@ pub struct ImportRow {
     pub named: bool,
     /// The cells, which set the fields of the tag.
     pub row: TagRow,
+    /// The name of a new tag whose row has none. An existing tag keeps its own.
+    pub new_name: String,
     /// A new inlay on the tag; its `tag_id` is set to the tag's.
     pub inlay: Option<NewInlay>,
     /// Whether a tag that is assigned to an experience gets the variables that its page writes.
@@ -273,7 +275,7 @@ impl SlugOwner {
 impl ImportRow {
     /// The new tag that the row creates.
     pub(super) fn create(&self) -> Result<TagFields, Conflict> {
-        Ok(self.row.create(self.slug.clone())?)
+        Ok(self.row.create(self.slug.clone(), &self.new_name)?)
     }
 
     /// The fields of the existing tag after the row. The tag is found by its current or a former

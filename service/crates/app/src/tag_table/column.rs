@@ -114,7 +114,7 @@ impl Column {
         let tag = TagColumn::FIXED.map(|column| column.name()).join(", ");
         let inlay = INLAY.join(", ");
         format!(
-            "{tag}, {EXPERIENCE}, {GROUP} (its path), {URL} (which follows from the slug), attribute:KEY, data:KEY, variable:KEY; and for a new inlay on the tag {inlay}"
+            "{tag}, {EXPERIENCE}, {GROUP} (its path), {URL} (which follows from the slug), attribute:KEY, data:KEY, variable:KEY (with a KEY of A-Z, a-z, 0-9, _, . and -); and for a new inlay on the tag {inlay}"
         )
     }
 }

@@ -165,6 +165,8 @@ pub struct OpenedTable<R> {
     service: Arc<Service>,
     options: ImportOptions,
     of_all: OfAllChips,
+    /// Whether new tags without a name get their slug or their UID as their name.
+    fills_names: bool,
     table: Table<R>,
     survey: Survey,
 }
@@ -187,6 +189,7 @@ pub async fn open<R: Read + Clone + Send + 'static>(
         allow_factory_keys: options.allow_factory_keys,
     };
     let after_row = options.after_row;
+    let fills_names = layout.fills_names();
     let both = tokio::task::spawn_blocking(move || -> Result<_, String> {
         let file = TableFile::new(file)?;
         let survey = Table::open(file.clone(), &layout)?.survey(after_row);
@@ -206,6 +209,7 @@ pub async fn open<R: Read + Clone + Send + 'static>(
         service,
         options,
         of_all,
+        fills_names,
         table,
         survey,
     })
@@ -224,6 +228,7 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
             service,
             options,
             of_all,
+            fills_names,
             table,
             survey,
         } = self;
@@ -270,7 +275,7 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
             experiences,
             groups: groups.clone(),
         };
-        let reader = Reader::new(columns, of_tag, of_all, options.add_variables);
+        let reader = Reader::new(columns, of_tag, of_all, options.add_variables, fills_names);
         let part = table.part(options.after_row, rows);
         let reading = Reading::start(Arc::clone(&service), part, reader, rows);
         let answer = ImportResult {

@@ -2,6 +2,7 @@
 //! choice.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::column::{Column, URL, is_of_tag, is_own_export};
 use super::preset::{Form, Preset};
@@ -46,6 +47,9 @@ pub(super) struct Plan {
     pub(super) columns: Vec<(Column, Origin)>,
     /// Headings of columns that are ignored.
     pub(super) ignored: Vec<String>,
+    /// Columns behind the last heading of a table of Tapdesk, which must be empty. Spreadsheets save
+    /// such columns if one of their cells once had a value.
+    pub(super) empty: Range<usize>,
 }
 
 impl Mapped {
@@ -82,7 +86,14 @@ impl Layout {
     pub(super) fn plan(&self, header: &[String]) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let own = is_own_export(header);
-        for (index, heading) in header.iter().enumerate() {
+        let named = if self.refuses_others() {
+            let last = header.iter().rposition(|heading| !heading.is_empty());
+            plan.empty = last.map_or(0, |last| last + 1)..header.len();
+            plan.empty.start
+        } else {
+            header.len()
+        };
+        for (index, heading) in header[..named].iter().enumerate() {
             let mapped = self.map.iter().find(|mapped| mapped.heading == *heading);
             let column = match mapped {
                 Some(mapped) => self.chosen(mapped),
@@ -120,6 +131,8 @@ impl Layout {
         }
         if let Some(preset) = self.preset {
             plan.complete(preset)?;
+        } else if self.fills_names() && plan.has_named_one_of(&["slug", "uid"]) {
+            plan.add("name", Origin::Fixed(String::new()));
         }
         Ok(plan)
     }
@@ -141,6 +154,12 @@ impl Layout {
         }
     }
 
+    /// Whether a new tag without a name gets its slug or its UID as its name. Lists of an owner, or
+    /// of another service, often have no names.
+    pub(super) fn fills_names(&self) -> bool {
+        self.preset.is_some() || !self.map.is_empty()
+    }
+
     /// Whether an unknown column makes the file invalid. In a table of Tapdesk, a typo in a heading
     /// must not lose a column. A list with a preset has columns of its own.
     fn refuses_others(&self) -> bool {
@@ -157,13 +176,16 @@ impl Plan {
         self.columns.iter().any(|(column, _)| column.name() == name)
     }
 
+    fn has_named_one_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has_named(name))
+    }
+
     /// Adds the columns that a table of another service lacks.
     fn complete(&mut self, preset: &Preset) -> Result<(), String> {
-        let has_name = ["name", "slug", "uid"];
-        if !has_name.into_iter().any(|name| self.has_named(name)) {
+        if !self.has_named_one_of(&["name", "slug", "uid"]) {
             return Err("The file has no column for a name, a slug or a UID.".to_owned());
         }
-        // The name is filled from the slug or the UID later.
+        // A new tag gets its slug or its UID as its name later.
         self.add("name", Origin::Fixed(String::new()));
         for (name, text) in preset.fixed.iter().filter(|(name, _)| is_of_tag(name)) {
             self.add(name, Origin::Fixed(text.clone()));
@@ -255,6 +277,10 @@ mod tests {
         assert_eq!(plan.ignored, ["Notiz", "(column 4)", "Preis"]);
         let missing = mapped.plan(&header(&["name", "Farbe"])).unwrap_err();
         assert_eq!(missing, "The file has no column \"Notiz\".");
+        let plan = mapped.plan(&header(&["uid", "Farbe", "Notiz"])).unwrap();
+        let (column, origin) = plan.columns.last().unwrap();
+        assert_eq!(column.name(), "name");
+        assert_eq!(*origin, Origin::Fixed(String::new()));
     }
 
     #[test]
@@ -262,8 +288,10 @@ mod tests {
         for (names, part) in [
             (&["name", "colour"][..], "no column \"colour\""),
             (&["name", "", "title"], "no column \"\""),
+            (&["", "name", ""], "no column \"\""),
             (&["name", "name"], "\"name\" is there twice"),
             (&["name", "attribute:a b"], "no column \"attribute:a b\""),
+            (&["name", "attribute:Größe"], "a KEY of A-Z, a-z, 0-9"),
         ] {
             let refused = columns(&Layout::default(), names).unwrap_err();
             assert!(refused.contains(part), "{refused}");

@@ -20,8 +20,7 @@ use inlay::template::Template;
 pub(super) struct Table<R> {
     columns: Arc<[Column]>,
     plan: Plan,
-    /// Whether another service wrote the file. If so, cells are trimmed, and a tag without a name
-    /// gets one.
+    /// Whether another service wrote the file. If so, cells are trimmed.
     is_foreign: bool,
     counter: Option<CounterCells>,
     /// The URL template of all rows.
@@ -236,6 +235,13 @@ impl<R: Read> Table<R> {
     }
 
     fn cells(&self, texts: &[String]) -> Cells {
+        let mut empty = self.plan.empty.clone();
+        if let Some(at) = empty.find(|at| !texts[*at].trim().is_empty()) {
+            let number = at + 1;
+            return Err(FieldError::whole(format!(
+                "The row has a value in column {number}, which has no heading."
+            )));
+        }
         let mut cells = Vec::with_capacity(self.columns.len());
         for (column, origin) in &self.plan.columns {
             let text = match origin {
@@ -249,9 +255,6 @@ impl<R: Read> Table<R> {
             };
             let cell = self.cell(column, &text);
             cells.push(cell.map_err(|why| FieldError::of(column.name(), why))?);
-        }
-        if self.is_foreign {
-            self.name(&mut cells);
         }
         Ok(cells)
     }
@@ -305,19 +308,6 @@ impl<R: Read> Table<R> {
                 Ok(Cell::Text(meant.unwrap_or(plain).to_owned()))
             }
             _ => Ok(cell),
-        }
-    }
-
-    /// Fills the name: a tag needs one, but tables of other services may have none.
-    fn name(&self, cells: &mut [Cell]) {
-        let at = |name: &str| self.columns.iter().position(|column| column.name() == name);
-        let Some(name) = at("name").filter(|at| cells[*at] == Cell::Empty) else {
-            return;
-        };
-        let mut others = [at("slug"), at("uid")].into_iter().flatten();
-        let other = others.find(|at| cells[*at] != Cell::Empty);
-        if let Some(at) = other {
-            cells[name] = cells[at].clone();
         }
     }
 }

@@ -10,7 +10,7 @@ use super::verify::UrlCode;
 use crate::service::{CachedTag, Matched, TapTemplate, unmarked};
 use domain::id::UrlTemplateId;
 use domain::interaction::{Claim, Unchecked, Verdict};
-use inlay::template::Addressed;
+use inlay::template::{Addressed, Request};
 
 /// A place at which tags answer.
 #[derive(Clone, Debug)]
@@ -156,6 +156,7 @@ impl Place {
         if matches!(self, Self::Slug { .. }) && query.split('&').all(is_code) {
             return Vec::new();
         }
+        let query = self.with_appended(query);
         let sent = form_urlencoded::parse(query.as_bytes());
         let others = sent.filter(|(name, value)| match self {
             _ if name.is_empty() || name == "rk" => false,
@@ -165,6 +166,20 @@ impl Place {
         others
             .map(|(name, value)| (name.into_owned(), value.into_owned()))
             .collect()
+    }
+
+    /// The query with the parameters that an app appended to a template's path. At a tag's own path,
+    /// `query` contains them already.
+    fn with_appended<'a>(&'a self, query: &'a str) -> Cow<'a, str> {
+        let Self::Template { template, path, .. } = self else {
+            return query.into();
+        };
+        let host = "";
+        match (Request { host, path, query }).forgiven() {
+            // An `&` can be part of the template's own path.
+            Some((_, meant)) if path.contains('&') && !template.template.has_path(path) => meant,
+            _ => query.into(),
+        }
     }
 
     /// The value by which a reload of the same URL is recognised.

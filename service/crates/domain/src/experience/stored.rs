@@ -51,7 +51,7 @@ pub struct Experience {
     pub published_version: Option<u32>,
     /// Whether the draft differs from the published version.
     pub draft: bool,
-    /// How many tags are assigned to it.
+    /// How many tags lead to it, by themselves or by a group.
     pub tags: u64,
     /// When it was created.
     pub created_at: Timestamp,

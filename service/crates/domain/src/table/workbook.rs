@@ -5,12 +5,14 @@
 //! | `limits` | what a file unpacks to, checked before it is read |
 //! | `excel`, `open_document` | the two kinds of files, read by calamine |
 //! | `cell` | numbers, dates and other values as text |
+//! | `padded` | numbers that a format shows with leading zeros or other text |
 //! | `rows` | the rows of a sheet in little memory |
 
 mod cell;
 mod excel;
 mod limits;
 mod open_document;
+mod padded;
 mod rows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -9,6 +9,31 @@ use super::{PropertyClass, PropertyKey, Slug, Status, TagFields, check_value};
 use crate::field_error::FieldError;
 use crate::id::{ExperienceId, GroupId};
 
+/// The words for true that spreadsheets write in other languages than English, in capitals.
+const LOCAL_TRUE: &[&str] = &[
+    "WAHR",
+    "VRAI",
+    "VERDADERO",
+    "VERO",
+    "VERDADEIRO",
+    "WAAR",
+    "PRAWDA",
+    "PRAVDA",
+    "SANT",
+    "SAND",
+    "SANN",
+    "TOSI",
+    "IGAZ",
+    "DOĞRU",
+    "ADEVĂRAT",
+    "ИСТИНА",
+];
+/// The same for false.
+const LOCAL_FALSE: &[&str] = &[
+    "FALSCH", "FAUX", "FALSO", "ONWAAR", "FAŁSZ", "NEPRAVDA", "FALSKT", "FALSK", "USANN",
+    "EPÄTOSI", "HAMIS", "YANLIŞ", "FALS", "ЛОЖЬ",
+];
+
 /// A column of a table of tags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TagColumn {
@@ -147,11 +172,15 @@ impl TagColumn {
 
     fn set_word(&self, tag: &mut TagFields, word: &str) -> Result<(), FieldError> {
         let invalid = |expected: &str| self.invalid(format!("{} {expected}.", self.name()));
-        // Spreadsheets write TRUE and FALSE.
-        let switch = || match word {
-            _ if word.eq_ignore_ascii_case("true") => Ok(true),
-            _ if word.eq_ignore_ascii_case("false") => Ok(false),
-            _ => Err(invalid("is true or false")),
+        let switch = || {
+            let capitals = word.to_uppercase();
+            match &*capitals {
+                "TRUE" => Ok(true),
+                "FALSE" => Ok(false),
+                local if LOCAL_TRUE.contains(&local) => Ok(true),
+                local if LOCAL_FALSE.contains(&local) => Ok(false),
+                _ => Err(invalid("is true or false")),
+            }
         };
         match self {
             Self::Name | Self::Title | Self::Description | Self::Property(..) => {}
@@ -262,5 +291,26 @@ mod tests {
             let refused = column.set(&mut tag, cell).unwrap_err();
             assert_eq!(refused, FieldError::of(column.name(), sentence));
         }
+    }
+
+    #[test]
+    fn a_switch_that_a_spreadsheet_wrote_in_its_language_is_read() {
+        let mut tag = TagFields::named(String::new());
+        for (cell, expected) in [
+            ("true", true),
+            ("FALSE", false),
+            (" WAHR ", true),
+            ("Falsch", false),
+            ("VRAI", true),
+            ("fałsz", false),
+            ("ИСТИНА", true),
+            ("EPÄTOSI", false),
+        ] {
+            TagColumn::HasQrCode.set(&mut tag, cell).unwrap();
+            assert_eq!(tag.has_qr_code, expected, "{cell}");
+        }
+        let mut seen = LOCAL_TRUE.iter().chain(LOCAL_FALSE);
+        assert!(seen.all(|word| word.to_uppercase() == *word));
+        assert!(LOCAL_TRUE.iter().all(|word| !LOCAL_FALSE.contains(word)));
     }
 }

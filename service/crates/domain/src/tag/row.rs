@@ -29,10 +29,10 @@ impl TagRow {
         Self { columns, cells }
     }
 
-    /// The new tag that the row describes, with this slug. The field of an error is the name of a
-    /// column.
-    pub fn create(&self, slug: Slug) -> Result<TagFields, FieldError> {
-        let mut tag = TagFields::named(String::new());
+    /// The new tag that the row describes, with this slug; `name` is its name if the row has none.
+    /// The field of an error is the name of a column.
+    pub fn create(&self, slug: Slug, name: &str) -> Result<TagFields, FieldError> {
+        let mut tag = TagFields::named(name.to_owned());
         for (column, cell) in self.columns.iter().zip(&self.cells) {
             match (column, cell) {
                 (TagColumn::Property(class, key), Cell::Empty) => {
@@ -158,7 +158,7 @@ mod tests {
             ("variable:registered", "true"),
             ("data:size", "75"),
         ];
-        row(&cells).create(slug()).unwrap()
+        row(&cells).create(slug(), "").unwrap()
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             ("attribute:sku", ""),
             ("data:size", ""),
         ]);
-        let new = empty.create(slug()).unwrap();
+        let new = empty.create(slug(), "").unwrap();
         for class in PropertyClass::ALL {
             let properties: Vec<_> = new.properties(class).0.values().collect();
             assert_eq!(properties, [""], "{class:?}");
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn what_is_absent_gives_a_new_tag_no_property_and_takes_none_away() {
         let absent = row(&[("name", "x"), ("variable:registered", "(none)")]);
-        assert!(absent.create(slug()).unwrap().variables.0.is_empty());
+        assert!(absent.create(slug(), "").unwrap().variables.0.is_empty());
         let changed = absent.change(full()).unwrap();
         assert_eq!(changed.variables, full().variables);
     }
@@ -209,7 +209,7 @@ mod tests {
         let named: Vec<_> = named.iter().map(ToString::to_string).collect();
         assert_eq!(named, ["title", "experience_id", "variable:registered"]);
         assert_eq!(full().experience_id, Some(ExperienceId::new(7)));
-        assert!(delete.create(slug()).unwrap().variables.0.is_empty());
+        assert!(delete.create(slug(), "").unwrap().variables.0.is_empty());
         for column in ["name", "status", "verifier_enabled"] {
             let refused = row(&[(column, "(delete)")]).change(full()).unwrap_err();
             assert_eq!(refused.field.as_deref(), Some(column));

@@ -105,10 +105,15 @@ fn labelled(piece: &str) -> Option<&str> {
     }
 }
 
-/// Whether a text begins with a host, and has a path or a query behind it.
+/// Whether a text begins with a host, and has a path or a query behind it. The scheme of an app can
+/// look like a host: `com.example.app://`.
 pub(super) fn is_address(text: &str) -> bool {
-    let host = text.find(['/', '?']).map(|end| &text[..end]);
-    host.is_some_and(is_host)
+    let Some(end) = text.find(['/', '?']) else {
+        return false;
+    };
+    let (host, rest) = text.split_at(end);
+    let is_scheme = host.ends_with(':') && rest.starts_with("//");
+    !is_scheme && is_host(host)
 }
 
 /// Whether a text is the name or the address of a server, with a port or without.
@@ -199,6 +204,8 @@ mod tests {
             "no url",
             "mailto:a@b.example",
             "myprefix://uid=04494ACAFD1990&ctr=00001E",
+            "com.example.app://uid=04494ACAFD1990&ctr=00001E",
+            "com.example.app://tags/v?uid=04494ACAFD1990&ctr=00001E",
             "See help.example/tags and and/or",
             "e=EF963FF7828658A5&c=94EED9EE65337086",
             "a@b.example/v?e=EF963FF7828658A5",

@@ -132,6 +132,15 @@ impl Template {
         Some(self.addressed(found))
     }
 
+    /// Whether a path, percent-encoded as it was sent, is this template's in any case.
+    pub fn has_path(&self, path: &str) -> bool {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let segments: Vec<_> = path.split('/').map(decode).collect();
+        let mut both = self.parts.path.iter().zip(&segments);
+        segments.len() == self.parts.path.len()
+            && both.all(|(pattern, segment)| self.values_in(pattern, segment, true).is_some())
+    }
+
     /// Whether a parameter of a request is one of the template's own, by its name in any case, or by
     /// its form if the template gives it no name. A slash behind it makes no difference: it would
     /// otherwise carry a code to another server.

@@ -5,6 +5,7 @@ mod versions;
 pub(crate) use versions::{published, published_now};
 
 use super::audit::shown;
+use super::dialect::Dialect;
 use super::{Query, Transaction, callers, groups, images};
 use crate::search::{containing, fold};
 use crate::value::{Row, Value, unreadable, values};
@@ -172,13 +173,22 @@ fn parameters(filter: &ExperienceFilter) -> [Value<'_>; 2] {
     values![name, filter.kind.map(ExperienceKind::as_str)]
 }
 
-const SELECT: &str = "SELECT e.id, e.name, e.draft, e.published, v.content IS DISTINCT FROM e.draft, \
-        (SELECT count(*) FROM tags t WHERE t.experience_id = e.id AND t.deleted_at IS NULL), \
-        e.created_at, e.updated_at \
-    FROM experiences e LEFT JOIN experience_versions v \
-        ON v.experience_id = e.id AND v.version = e.published";
+/// Selects experiences as an alias `e`, with the number of tags that lead to each: by themselves,
+/// and by a group. Each part of the number is counted in an index.
+fn select(dialect: Dialect) -> String {
+    let inherits = groups::is_in(dialect, "t.group_id", &groups::leading_to("e.id"));
+    format!(
+        "SELECT e.id, e.name, e.draft, e.published, v.content IS DISTINCT FROM e.draft,
+             (SELECT count(*) FROM tags t WHERE t.experience_id = e.id AND t.deleted_at IS NULL)
+             + (SELECT count(*) FROM tags t
+                WHERE {inherits} AND t.experience_id IS NULL AND t.deleted_at IS NULL),
+             e.created_at, e.updated_at
+         FROM experiences e LEFT JOIN experience_versions v
+             ON v.experience_id = e.id AND v.version = e.published"
+    )
+}
 
-/// Reads an experience from a row of [`SELECT`].
+/// Reads an experience from a row of [`select`].
 fn read(mut row: Row) -> Result<Experience, StorageError> {
     Ok(Experience {
         id: row.take()?,
@@ -203,7 +213,8 @@ async fn experience(
     id: ExperienceId,
 ) -> Result<Option<Experience>, StorageError> {
     let reached = callers::condition(db.reach(), "e.id");
-    let sql = format!("{SELECT} WHERE e.id = ?1 AND e.deleted_at IS NULL{reached}");
+    let select = select(db.dialect());
+    let sql = format!("{select} WHERE e.id = ?1 AND e.deleted_at IS NULL{reached}");
     db.row(&sql, &values![id]).await?.map(read).transpose()
 }
 
@@ -216,7 +227,8 @@ async fn list(
     let [name, kind] = parameters(filter);
     let after = after.map_or(0, ExperienceId::get);
     let reached = callers::condition(db.reach(), "e.id");
-    let sql = format!("{SELECT} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4");
+    let select = select(db.dialect());
+    let sql = format!("{select} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4");
     let rows = db
         .query(&sql, &[name, kind, after.into(), Value::limit(limit)])
         .await?;

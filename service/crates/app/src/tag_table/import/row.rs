@@ -29,6 +29,8 @@ pub(super) struct Reader {
     /// Read once, if a row needs them.
     templates: OnceCell<Vec<UrlTemplate>>,
     add_variables: bool,
+    /// Whether a new tag without a name gets its slug or its UID as its name.
+    fills_names: bool,
 }
 
 /// The objects that the rows of a file name.
@@ -53,6 +55,7 @@ impl Reader {
         named: OfTag,
         of_all: OfAllChips,
         add_variables: bool,
+        fills_names: bool,
     ) -> Self {
         let of_tag = columns.iter().filter_map(|column| match column {
             Column::Tag(TagColumn::ExperienceId | TagColumn::GroupId)
@@ -74,6 +77,7 @@ impl Reader {
             of_all,
             templates: OnceCell::new(),
             add_variables,
+            fills_names,
         }
     }
 
@@ -116,6 +120,13 @@ impl Reader {
             of_tag.push(groups.find(service, &group_id, &path).await?);
         }
         let row = TagRow::new(Arc::clone(&self.of_tag), of_tag);
+        let new_name = if self.fills_names {
+            let uid = members.get(UID).and_then(Value::as_str);
+            let name = slug.as_ref().map(Slug::as_str).or(uid);
+            name.unwrap_or_default().to_owned()
+        } else {
+            String::new()
+        };
         let named = slug.is_some();
         let slug = slug.unwrap_or_else(|| Slug::generate(&*service.entropy));
         // Check the row itself before the database is queried. An existing tag may have its name
@@ -138,6 +149,7 @@ impl Reader {
             slug,
             named,
             row,
+            new_name,
             inlay,
             add_variables: self.add_variables,
         };

@@ -91,6 +91,37 @@ fn ods_table(name: &str, rows: &str) -> String {
 }
 
 #[test]
+fn a_number_with_leading_zeros_by_its_format_is_the_text_that_a_person_sees() {
+    let file = xlsx(|sheet| {
+        for (column, heading) in (0..).zip(["name", "slug", "uid"]) {
+            sheet.write_string(0, column, heading).unwrap();
+        }
+        let slugs = Style::new().set_num_format("00000");
+        let uids = Style::new().set_num_format("00000000000000");
+        let serials = Style::new().set_num_format("\"SN-\"0000");
+        sheet.write_string(1, 0, "A").unwrap();
+        sheet.write_number_with_format(1, 1, 42.0, &slugs).unwrap();
+        sheet
+            .write_number_with_format(1, 2, 4_112_233_445_566.0, &uids)
+            .unwrap();
+        sheet.write_string_with_format(2, 0, "B", &slugs).unwrap();
+        sheet.write_number(2, 1, 42.0).unwrap();
+        sheet.write_string(3, 0, "C").unwrap();
+        sheet
+            .write_number_with_format(3, 1, 42.0, &serials)
+            .unwrap();
+    });
+    assert_eq!(
+        rows(&file),
+        [
+            ok(2, &["A", "00042", "04112233445566"]),
+            ok(3, &["B", "42", ""]),
+            ok(4, &["C", "SN-0042", ""]),
+        ]
+    );
+}
+
+#[test]
 fn a_workbook_of_excel_is_read_as_a_person_sees_it() {
     let file = xlsx(|sheet| {
         let date = Style::new().set_num_format("dd.mm.yyyy");

@@ -28,7 +28,7 @@ pub(crate) struct ListQuery {
 
 /// List experiences
 ///
-/// The oldest first, each with the number of tags that are assigned to it.
+/// The oldest first, each with the number of tags that lead to it.
 #[utoipa::path(
     get, path = "/experiences", tag = "experiences", params(ListQuery, PageParams),
     responses((status = OK, body = Page<Experience>), Invalid, Common)

@@ -10,7 +10,7 @@ use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
@@ -81,24 +81,16 @@ impl<S: Send + Sync> FromRequest<S> for Table {
     }
 }
 
-/// Whether a body can be a table. Programs use several media types for the same file, and systems
-/// without a spreadsheet send none. The content decides.
+/// Whether a body can be a table. Programs use many media types for the same file, and some send
+/// none: the content decides. Only JSON is surely none, and a form in parts, which has the file
+/// inside.
 fn may_be_table(headers: &HeaderMap) -> bool {
-    let types = [
-        "text/csv",
-        "text/plain",
-        "text/tab-separated-values",
-        "text/comma-separated-values",
-        "text/x-csv",
-        "application/csv",
-        "application/x-csv",
-        "application/vnd.ms-excel",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "application/vnd.oasis.opendocument.spreadsheet",
-        "application/zip",
-        "application/octet-stream",
-    ];
-    !headers.contains_key(CONTENT_TYPE) || is_of_type(headers, &types)
+    let value = headers.get(CONTENT_TYPE);
+    let value = value.and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    let essence = essence.unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = essence.ends_with("/json") || essence.ends_with("+json");
+    !is_json && !essence.starts_with("multipart/")
 }
 
 impl Patch {
@@ -259,14 +251,36 @@ const fn time_for(max: usize) -> Duration {
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| ApiError::Invalid(invalid(&error)))?;
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let mut why = invalid(&error);
+        if let Some(message) = about_shape(error.inner(), why.field.as_deref(), bytes) {
+            why.message = message;
+        }
+        ApiError::Invalid(why)
+    })?;
     json.end()
         .map_err(|error| ApiError::Invalid(FieldError::whole(sentence(&error))))?;
     Ok(value)
 }
 
 /// The error for a body that cannot be parsed, with the field that causes it.
+/// The words about a value whose shape is wrong in JSON that is right. The parser blames the JSON.
+fn about_shape(error: &serde_json::Error, field: Option<&str>, bytes: &[u8]) -> Option<String> {
+    let field = field.filter(|_| serde_json::from_slice::<IgnoredAny>(bytes).is_ok())?;
+    let text = error.to_string();
+    if text.starts_with("expected value at") {
+        Some(format!(
+            "The body is invalid: {field} has no possible value, or not exactly one of its members. The documentation of the API lists them."
+        ))
+    } else if text.starts_with("trailing characters at") {
+        Some(format!(
+            "The body is invalid: {field} has too many elements."
+        ))
+    } else {
+        None
+    }
+}
+
 fn invalid(error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError {
     FieldError {
         field: field(error.path(), error.inner()).map(Cow::Owned),
@@ -316,6 +330,7 @@ mod tests {
 
     use super::*;
     use domain::mail::{InvalidMailAddress, MailAddress};
+    use domain::notification::Channel;
     use serde_json::json;
 
     /// RFC 7396, appendix A, the rows whose patch is an object.
@@ -378,5 +393,25 @@ mod tests {
             (why.field.as_deref(), why.message),
             (Some("channel.mail[0]"), own)
         );
+    }
+
+    #[test]
+    fn a_wrong_shape_is_no_mistake_of_the_json() {
+        type Bodies = BTreeMap<String, Channel>;
+        type Sizes = BTreeMap<String, [u8; 2]>;
+        let refused = |parsed: Result<(), ApiError>| match parsed {
+            Err(ApiError::Invalid(why)) => (why.field, why.message),
+            other => panic!("{other:?}"),
+        };
+        for value in ["{}", "null", r#"{"mail": ["a@b.example"], "chat": "b"}"#] {
+            let body = format!(r#"{{"channel": {value}}}"#);
+            let (field, message) = refused(parse::<Bodies>(body.as_bytes()).map(drop));
+            assert_eq!(field.as_deref(), Some("channel"), "{value}");
+            assert!(message.contains("exactly one of its members"), "{message}");
+        }
+        let (_, message) = refused(parse::<Sizes>(br#"{"mm": [1, 2, 3]}"#).map(drop));
+        assert!(message.contains("mm has too many elements"), "{message}");
+        let (_, message) = refused(parse::<Bodies>(br#"{"channel": }"#).map(drop));
+        assert!(message.contains("expected value at line 1"), "{message}");
     }
 }

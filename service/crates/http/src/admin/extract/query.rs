@@ -60,8 +60,22 @@ pub(in crate::admin) fn read<T: DeserializeOwned>(
         .map(Query)
         .map_err(|error| {
             let field = field(error.path(), error.inner()).map(Into::into);
-            refused(field, &error.to_string())
+            refused(field, &plain(&error.to_string()))
         })
+}
+
+/// A message with the words of the standard library about numbers in plain ones.
+fn plain(message: &str) -> String {
+    message
+        .replace("invalid digit found in string", "a number has only digits")
+        .replace(
+            "cannot parse integer from empty string",
+            "a number is missing",
+        )
+        .replace(
+            "number too large to fit in target type",
+            "the number is too large",
+        )
 }
 
 /// The names of an operation's query parameters, from its documentation.
@@ -198,6 +212,20 @@ mod tests {
         assert_eq!(check("=1", &known), Err((None, why.to_owned())));
     }
 
+    #[tokio::test]
+    async fn a_wrong_number_is_refused_in_plain_words() {
+        for (query, expected) in [
+            ("limit=x", "limit: a number has only digits."),
+            ("limit=", "limit: a number is missing."),
+            ("limit=99999999999", "limit: the number is too large."),
+        ] {
+            let Err(ApiError::Invalid(why)) = parse(query).await else {
+                panic!("{query} is no number");
+            };
+            assert_eq!(why.message, format!("The query is invalid: {expected}"));
+        }
+    }
+
     #[test]
     fn edits_are_counted() {
         for (one, other, expected) in [
@@ -222,7 +250,7 @@ mod tests {
         };
         assert_eq!(read, Ok(expected));
         for (query, name, part) in [
-            ("limit=many", "limit", "limit: invalid digit"),
+            ("limit=many", "limit", "limit: a number has only digits"),
             ("limit=1&limit=2", "limit", "duplicate field `limit`"),
             ("lmit=1", "lmit", "unknown field `lmit`"),
             ("q=a%00b", "q", "NUL"),

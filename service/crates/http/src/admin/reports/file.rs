@@ -1,7 +1,7 @@
 //! A report as a file.
 
 use super::Found;
-use super::view::Sums;
+use super::view::{Sums, by_verdict};
 use crate::admin::export::{Format, cell, line};
 use domain::report::{Count, Dimension};
 
@@ -48,6 +48,9 @@ pub(super) fn text(found: &Found) -> Vec<u8> {
         let name = experience.and_then(|id| report.names.get(&id));
         let name = name.map_or("", String::as_str);
         add(dimension.as_str(), value, name, numbers(*counts));
+    }
+    for (verdict, counts) in by_verdict(report) {
+        add("verdict", verdict.as_str(), "", numbers(counts));
     }
     for group in &report.groups {
         let id = group.group_id.to_string();

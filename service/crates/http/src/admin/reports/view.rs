@@ -313,20 +313,23 @@ impl Sums {
     }
 }
 
-/// The counts of each verdict, also if there are none.
-fn verdicts(report: &Report) -> Vec<VerdictCount> {
-    let verdicts = VerificationState::ALL.into_iter();
-    let counts = verdicts.map(|verdict| {
+/// The counts of each verdict, also if there are none: of the period and of the period before.
+pub(super) fn by_verdict(report: &Report) -> [(VerificationState, (Count, Count)); 3] {
+    VerificationState::ALL.map(|verdict| {
         let is_of = |reason: Reason| reason.verification() == verdict;
         let sum = report.sum(|dimension, value| {
             dimension == Dimension::Reason && Reason::from_name(value).is_some_and(is_of)
         });
-        VerdictCount {
-            verdict,
-            compared: sum.into(),
-        }
+        (verdict, sum)
+    })
+}
+
+fn verdicts(report: &Report) -> Vec<VerdictCount> {
+    let counts = by_verdict(report).map(|(verdict, sum)| VerdictCount {
+        verdict,
+        compared: sum.into(),
     });
-    counts.collect()
+    counts.into()
 }
 
 /// The values of a dimension, most taps first.
