@@ -47,20 +47,27 @@ impl FromRequestParts<AppState> for Origin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions, &parts.headers, state))
+    }
+}
+
+impl Origin {
+    /// The origin of a request with these extensions and headers.
+    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, state: &AppState) -> Self {
         let settings = state.as_service().settings();
-        let address = client(&parts.extensions, &parts.headers, &settings);
-        let named = is_trusted(&settings, peer(&parts.extensions))
-            .then(|| country_header(&settings, &parts.headers))
+        let address = client(extensions, headers, &settings);
+        let named = is_trusted(&settings, peer(extensions))
+            .then(|| country_header(&settings, headers))
             .flatten();
         let country = named
             .or_else(|| state.edge.countries.of(address))
             .unwrap_or_else(|| settings.default_country.clone());
-        let user_agent = user_agent_bytes(&parts.headers);
-        Ok(Self {
+        let user_agent = user_agent_bytes(headers);
+        Self {
             country,
             client: state.edge.clients.identify(address, user_agent),
             address,
-        })
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -17,6 +18,7 @@ use crate::auth::origin::{Origin, user_agent, visitor};
 use crate::error;
 use crate::pages;
 use crate::public::AsService;
+use crate::state::AppState;
 use app::prove_address;
 use app::service::Service;
 use app::tag_address;
@@ -75,6 +77,12 @@ pub(crate) async fn tap(
         path: asked.path.to_owned(),
     };
     at(&service, place, &query, origin, request).await
+}
+
+/// Handles a request of the routes of taps by slug.
+pub(crate) async fn tap_by_slug(state: AppState, request: Request) -> Response {
+    let origin = Origin::of(request.extensions(), request.headers(), &state);
+    tap(AsService(Arc::clone(state.as_service())), origin, request).await
 }
 
 /// The slug in a tag's path, which a QR code may have in capitals.
