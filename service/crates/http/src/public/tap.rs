@@ -337,21 +337,15 @@ fn is_reload(headers: &HeaderMap) -> bool {
 
 /// Whether the browser only prefetches the page. Such a request must not use up a one-time URL.
 fn is_prefetch(headers: &HeaderMap) -> bool {
-    const MARKS: [(&str, &[&str]); 4] = [
-        ("sec-purpose", &["prefetch", "prerender", "preview"]),
-        ("purpose", &["prefetch", "prerender", "preview"]),
-        ("x-purpose", &["prefetch", "prerender", "preview"]),
-        ("x-moz", &["prefetch"]),
-    ];
-    MARKS.iter().any(|(name, marks)| {
-        headers
-            .get_all(*name)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .any(|value| {
-                let value = value.to_ascii_lowercase();
-                marks.iter().any(|mark| value.contains(mark))
-            })
+    // One pass, because four searches take longer, and every tap is asked.
+    headers.iter().any(|(name, value)| {
+        let marks: &[&str] = match name.as_str() {
+            "sec-purpose" | "purpose" | "x-purpose" => &["prefetch", "prerender", "preview"],
+            "x-moz" => &["prefetch"],
+            _ => return false,
+        };
+        let value = value.to_str().map(str::to_ascii_lowercase);
+        value.is_ok_and(|value| marks.iter().any(|mark| value.contains(mark)))
     })
 }
 
@@ -386,4 +380,31 @@ pub(super) fn not_allowed(allowed: &'static str) -> Response {
         .headers_mut()
         .insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefetch_is_known_by_each_of_its_headers_in_any_place_and_by_no_other() {
+        for (name, values, prefetches) in [
+            ("sec-purpose", &["prefetch"][..], true),
+            ("sec-purpose", &["prefetch;Prerender"][..], true),
+            ("purpose", &["Preview"][..], true),
+            ("x-purpose", &["none", "preview"][..], true),
+            ("x-moz", &["prefetch"][..], true),
+            ("x-moz", &["preview"][..], false),
+            ("sec-purpose", &["none"][..], false),
+            ("accept", &["prefetch"][..], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("tags.example"));
+            for value in values {
+                headers.append(name, HeaderValue::from_str(value).unwrap());
+            }
+            assert_eq!(is_prefetch(&headers), prefetches, "{name}: {values:?}");
+        }
+        assert!(!is_prefetch(&HeaderMap::new()));
+    }
 }
