@@ -345,15 +345,12 @@ impl Conversation {
             }
         });
         let mut http = http1::Builder::new();
-        http.timer(HeadTimer {
-            activity: Arc::clone(&activity),
-            head: limits.head,
-        })
-        .header_read_timeout(limits.idle)
-        // A client that sends no more can still read. The service completes its request, so it must
-        // get the answer.
-        .half_close(true)
-        .max_headers(64);
+        http.timer(HeadTimer::new(Arc::clone(&activity), limits.head))
+            .header_read_timeout(limits.idle)
+            // A client that sends no more can still read. The service completes its request, so it
+            // must get the answer.
+            .half_close(true)
+            .max_headers(64);
         let stream = Watched { stream, activity };
         let answering = http.serve_connection(TokioIo::new(stream), service);
         let mut answering = pin!(answering);
