@@ -51,10 +51,9 @@ use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 pub use admin::openapi;
-pub use auth::origin::Peer;
 pub use countries::Countries;
 pub use public::{plain_router, with_hsts};
-pub use serve::{Limits, listen, serve, serve_tls};
+pub use serve::{Arrival, Limits, listen, serve, serve_tls};
 pub use state::AppState;
 
 use auth::access::{self, Audience};

@@ -2,22 +2,18 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
+use crate::serve::Arrival;
 use crate::state::AppState;
 use domain::interaction::Client;
 use domain::settings::Settings;
 use domain::visitor::{Languages, UserAgent, Visitor};
-
-/// The address at the other end of the connection. The listener adds it to each request. Requests
-/// without it are in-process calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer(pub SocketAddr);
 
 /// The address of the client that sent a request: the peer's, or the one that a trusted proxy
 /// forwarded.
@@ -99,9 +95,9 @@ fn user_agent_bytes(headers: &HeaderMap) -> &[u8] {
 
 /// The address of the peer. In-process calls count as calls from this machine.
 fn peer(extensions: &Extensions) -> IpAddr {
-    let peer = extensions.get::<Peer>();
-    peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
-        address.ip()
+    let arrival = extensions.get::<Arrival>();
+    arrival.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |arrival| {
+        arrival.peer().ip()
     })
 }
 
