@@ -84,8 +84,7 @@ pub struct KeySeed([u8; RANDOM]);
 impl KeySeed {
     /// Draws a new seed.
     pub fn draw(entropy: &dyn Entropy) -> Self {
-        let text = Zeroizing::new(entropy::text(entropy, ALPHABET, RANDOM));
-        Self(std::array::from_fn(|i| text.as_bytes()[i]))
+        Self(entropy::array(entropy, ALPHABET))
     }
 
     /// The stored form of the resulting key.
