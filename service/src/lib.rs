@@ -21,7 +21,7 @@ pub use domain::{
     settings, sheet, submission, tag, tag_url, temporary_folder, text, webhook, world,
 };
 pub use http::{
-    AppState, Countries, Exposure, Limits, Peer, listen, openapi, plain_router, router, serve,
+    AppState, Arrival, Countries, Exposure, Limits, listen, openapi, plain_router, router, serve,
     serve_tls, with_hsts,
 };
 #[cfg(feature = "postgres")]

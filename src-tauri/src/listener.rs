@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::Router;
 use axum::extract::Request;
-use tapdesk_service::{AppState, Exposure, Peer, listen, router};
+use tapdesk_service::{AppState, Arrival, Exposure, listen, router};
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
@@ -129,8 +129,9 @@ pub fn routes(state: &AppState) -> Router {
     let here = router(state.clone(), Exposure::WithAdmin);
     let others = router(state.clone(), Exposure::PublicOnly);
     Router::new().fallback(move |request: Request| {
-        let peer = request.extensions().get::<Peer>();
-        let is_here = peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback());
+        let arrival = request.extensions().get::<Arrival>();
+        let peer = arrival.map(|arrival| arrival.peer().ip().to_canonical());
+        let is_here = peer.is_some_and(|peer| peer.is_loopback());
         let router = if is_here { &here } else { &others };
         router.clone().oneshot(request)
     })

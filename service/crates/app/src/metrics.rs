@@ -4,6 +4,7 @@
 mod kiosk;
 mod labels;
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -30,11 +31,17 @@ const REQUEST_SECONDS: [f64; 11] = [
     0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];
 
+/// Route, method and status of the most frequent answer: a tap that is redirected.
+const REDIRECT: (&str, &str, u16) = ("/t/{slug}", "GET", 302);
+
 /// The metrics of a service, and the registry that shows them.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<TimeLabels, Histogram, fn() -> Histogram>,
+    /// The metrics of [`REDIRECT`], which are in the two families, too. There they are found by a
+    /// lock and a hash of their labels.
+    redirects: OnceLock<Answers>,
     taps: Family<TapLabels, Counter>,
     unknown_codes: Counter,
     unlisted_taps: Family<UnlistedLabels, Counter>,
@@ -63,6 +70,19 @@ pub struct Metrics {
     queue_limit: Family<QueueLabels, Gauge>,
 }
 
+/// The metrics of equal answers to equal requests.
+struct Answers {
+    count: Counter,
+    times: Histogram,
+}
+
+impl Answers {
+    fn add(&self, time: Duration) {
+        self.count.inc();
+        self.times.observe(time.as_secs_f64());
+    }
+}
+
 /// The hits and misses of the tag cache.
 #[derive(Clone, Debug, Default)]
 pub struct CacheMetrics {
@@ -80,6 +100,7 @@ impl Metrics {
             registry: Registry::with_prefix("tapdesk"),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_SECONDS)),
+            redirects: OnceLock::new(),
             taps: Family::default(),
             unknown_codes: Counter::default(),
             unlisted_taps: Family::default(),
@@ -367,19 +388,28 @@ impl Metrics {
 
     /// Counts an answered request. `route` is the matched one, or empty.
     pub fn request(&self, route: &str, method: &str, status: u16, time: Duration) {
+        let find = || self.of_answer(route, method, status);
+        if (route, method, status) == REDIRECT {
+            self.redirects.get_or_init(find).add(time);
+        } else {
+            find().add(time);
+        }
+    }
+
+    /// The metrics of the answers with this status to such requests.
+    fn of_answer(&self, route: &str, method: &str, status: u16) -> Answers {
         let labels = RequestLabels {
             route: route.to_owned(),
             method: known(method),
             status,
         };
-        self.requests.get_or_create(&labels).inc();
+        let count = self.requests.get_or_create(&labels).clone();
         let labels = TimeLabels {
             route: labels.route,
             outcome: outcome(status),
         };
-        self.request_seconds
-            .get_or_create(&labels)
-            .observe(time.as_secs_f64());
+        let times = self.request_seconds.get_or_create(&labels).clone();
+        Answers { count, times }
     }
 
     /// Counts a recorded tap.

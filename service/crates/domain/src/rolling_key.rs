@@ -84,8 +84,7 @@ pub struct KeySeed([u8; RANDOM]);
 impl KeySeed {
     /// Draws a new seed.
     pub fn draw(entropy: &dyn Entropy) -> Self {
-        let text = Zeroizing::new(entropy::text(entropy, ALPHABET, RANDOM));
-        Self(std::array::from_fn(|i| text.as_bytes()[i]))
+        Self(entropy::array(entropy, ALPHABET))
     }
 
     /// The stored form of the resulting key.
@@ -121,8 +120,11 @@ impl Eq for KeyHash {}
 
 /// The secret that all nodes share and that hides the interaction's id in a key. It proves nothing:
 /// only the hash identifies a key.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct KeyMask([u8; 32]);
+///
+/// It is kept as the state of the HMAC after the key: each tap has a key, and making this state
+/// takes half of its HMAC. The state wipes itself when it is dropped.
+#[derive(Clone)]
+pub struct KeyMask(Hmac<Sha256>);
 
 impl fmt::Debug for KeyMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +135,8 @@ impl fmt::Debug for KeyMask {
 impl KeyMask {
     /// The mask over a stored secret.
     pub fn new(secret: [u8; 32]) -> Self {
-        Self(secret)
+        let secret = Zeroizing::new(secret);
+        Self(Hmac::new_from_slice(&secret[..]).expect("HMAC takes any key length"))
     }
 
     /// The key of the interaction `id`.
@@ -160,7 +163,7 @@ impl KeyMask {
     }
 
     fn mask(&self, random: &[u8]) -> u64 {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes any key length");
+        let mut mac = self.0.clone();
         mac.update(random);
         let tag = mac.finalize().into_bytes();
         u64::from_be_bytes(std::array::from_fn(|i| tag[i]))
@@ -278,6 +281,19 @@ mod tests {
         let led = mask.key(&seed, InteractionId::new(90_412));
         assert_eq!(led.hash(), hash);
         assert_ne!(key(90_412).1.hash(), hash, "it is its own");
+    }
+
+    #[test]
+    fn a_mask_is_the_same_in_every_version_and_stays_so_after_it_made_a_key() {
+        // Computed by another implementation of HMAC.
+        const KEY: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaXDQ9n2ILgP6";
+        let mask = KeyMask::new([7; 32]);
+        let (seed, id) = (KeySeed([b'a'; RANDOM]), InteractionId::new(90_412));
+        for mask in [&mask, &mask.clone(), &mask] {
+            assert_eq!(mask.key(&seed, id).expose(), KEY);
+            let key = RollingKey::parse(KEY).unwrap();
+            assert_eq!(mask.interaction_id(&key), Some(id));
+        }
     }
 
     proptest! {

@@ -14,6 +14,7 @@
 //! | `envelope` | the answers of the two operations of a rolling key |
 //! | `document`, `schema` | the OpenAPI document, and schemas of bodies that have no type |
 //! | `serve`, `state` | a router on a listener, and the state that only HTTP needs |
+//! | `taps` | the routes of taps by slug, which wrap their requests by themselves |
 
 mod admin;
 mod admins;
@@ -32,6 +33,7 @@ mod reserved;
 mod schema;
 mod serve;
 mod state;
+mod taps;
 mod traceparent;
 
 use std::panic::AssertUnwindSafe;
@@ -44,21 +46,21 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{any, get};
+use axum::routing::{any, any_service, get};
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 pub use admin::openapi;
-pub use auth::origin::Peer;
 pub use countries::Countries;
 pub use public::{plain_router, with_hsts};
-pub use serve::{Limits, listen, serve, serve_tls};
+pub use serve::{Arrival, Limits, listen, serve, serve_tls};
 pub use state::AppState;
 
 use auth::access::{self, Audience};
 use auth::origin::client_address;
 use auth::tied;
 use domain::clock::{Stopwatch, Timestamp};
+use taps::Taps;
 
 /// Selects the routes that a router serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +79,15 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         Exposure::PublicOnly => with_fallbacks(public_routes()),
         Exposure::WithAdmin => ALL_ROUTES.clone(),
     };
+    let taps = any_service(Taps::new(state.clone(), exposure));
     routes
         .layer(middleware::from_fn_with_state(
             (state.clone(), exposure),
             pass,
         ))
+        .route("/t/{slug}", taps.clone())
+        // A QR code in capitals is smaller.
+        .route("/T/{slug}", taps)
         .with_state(state)
 }
 
@@ -98,9 +104,6 @@ fn with_fallbacks(routes: Router<AppState>) -> Router<AppState> {
 
 fn public_routes() -> Router<AppState> {
     Router::new()
-        .route("/t/{slug}", any(public::tap))
-        // A QR code in capitals is smaller.
-        .route("/T/{slug}", any(public::tap))
         .route("/v2/interactions/rk_payload", any(public::payload))
         .route("/v2/interactions/data", any(public::data))
         .route("/media/{name}", get(public::media))
@@ -131,11 +134,22 @@ fn public_routes() -> Router<AppState> {
         .route("/ready", get(public::ready))
 }
 
-/// Wraps every request: checks access, and applies the rules that hold for every answer.
+/// Wraps the requests of all routes below the layer.
 async fn pass(
     State((state, exposure)): State<(AppState, Exposure)>,
     request: Request,
     next: Next,
+) -> Response {
+    passed(&state, exposure, request, |request| next.run(request)).await
+}
+
+/// Wraps a request: checks access, and applies the rules that hold for every answer. `handle` makes
+/// the answer of its route.
+async fn passed<F: Future<Output = Response>>(
+    state: &AppState,
+    exposure: Exposure,
+    request: Request,
+    handle: impl FnOnce(Request) -> F,
 ) -> Response {
     let stopwatch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -145,7 +159,7 @@ async fn pass(
     let span = traceparent::span(request.headers(), &method, path);
     // Pinned here: each move would copy the whole future, for every request.
     let answer = pin!(async {
-        let answer = answer(&state, exposure, route.as_ref(), request, next).await;
+        let answer = answer(state, exposure, route.as_ref(), request, handle).await;
         let status = answer.status().as_u16();
         let time = stopwatch.elapsed();
         state
@@ -159,24 +173,24 @@ async fn pass(
     answer.instrument(span).await
 }
 
-async fn answer(
+async fn answer<F: Future<Output = Response>>(
     state: &AppState,
     exposure: Exposure,
     route: Option<&MatchedPath>,
     request: Request,
-    next: Next,
+    handle: impl FnOnce(Request) -> F,
 ) -> Response {
     let audience = Audience::of(route.map(MatchedPath::as_str));
     let client = client_address(&request, state);
     let answered = pin!(async {
         let answer = match access::admit(state, exposure, audience, request).await {
-            Ok((request, None)) => next.run(request).await,
+            Ok((request, None)) => handle(request).await,
             Ok((mut request, Some(grant))) => {
                 let extensions = request.extensions_mut();
                 let service = state.as_service();
                 extensions.insert(admin::Requester::new(service, grant.clone(), client));
                 // Boxed, so that the futures of public calls stay small.
-                Box::pin(tied::answered(state, grant, next.run(request))).await
+                Box::pin(tied::answered(state, grant, handle(request))).await
             }
             Err(refused) => refused,
         };

@@ -30,7 +30,7 @@ pub(super) use payload::payload;
 pub use plain::{plain_router, with_hsts};
 pub(super) use probes::{health, ready};
 pub(super) use stand_in::stand_in;
-pub(super) use tap::{respond, tap, tap_by_template};
+pub(super) use tap::{respond, tap_by_slug, tap_by_template};
 
 /// Maximum size of the body of a public call, in bytes.
 const BODY_MAX: usize = 64 * 1024;

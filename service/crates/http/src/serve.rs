@@ -31,7 +31,6 @@ use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 use tower::ServiceExt as _;
 
-use super::auth::origin::Peer;
 use connections::{Connection, Connections};
 pub use listen::listen;
 use watched::{Answer, HeadTimer, Stream, Watched};
@@ -84,8 +83,34 @@ enum Stage {
     Closing,
 }
 
-/// The stage of the listener that received a request. The listener adds it to each request. A
-/// request without it is an in-process call, whose answer ends when its caller drops it.
+/// The connection that a request came through. The listener adds it to each request; a request
+/// without it is an in-process call. A clone refers to the same connection.
+#[derive(Clone)]
+pub struct Arrival(Arc<Arrived>);
+
+struct Arrived {
+    peer: SocketAddr,
+    closing: Closing,
+}
+
+impl Arrival {
+    fn new(peer: SocketAddr, closing: Closing) -> Self {
+        Self(Arc::new(Arrived { peer, closing }))
+    }
+
+    /// The address at the other end of the connection.
+    pub fn peer(&self) -> SocketAddr {
+        self.0.peer
+    }
+
+    /// Whether the shutdown of the listener has begun.
+    fn is_leaving(&self) -> bool {
+        self.0.closing.is_leaving()
+    }
+}
+
+/// The stage of the listener that received a request. An in-process call has none; its answer ends
+/// when its caller drops it.
 #[derive(Clone)]
 pub(super) struct Closing(Option<watch::Receiver<Stage>>);
 
@@ -115,7 +140,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Closing {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(parts.extensions.get().cloned().unwrap_or(Self::never()))
+        let arrival: Option<&Arrival> = parts.extensions.get();
+        Ok(arrival.map_or(Self::never(), |arrival| arrival.0.closing.clone()))
     }
 }
 
@@ -256,9 +282,8 @@ impl Server {
         let _ = stream.set_nodelay(true);
         let conversation = Conversation {
             connection: self.connections.open(),
-            peer,
+            arrival: Arrival::new(peer, self.closing.clone()),
             router: self.router.clone(),
-            closing: self.closing.clone(),
             limits: self.limits,
         };
         match &self.tls {
@@ -278,9 +303,8 @@ impl Server {
 /// The requests of one connection, and their answers.
 struct Conversation {
     connection: Connection,
-    peer: SocketAddr,
+    arrival: Arrival,
     router: Router,
-    closing: Closing,
     limits: Limits,
 }
 
@@ -293,7 +317,7 @@ impl Conversation {
         let ended = tokio::select! {
             ended = handshake.as_mut() => ended,
             () = activity.asked_to_close() => {
-                if !self.closing.is_leaving() {
+                if !self.arrival.is_leaving() {
                     return None;
                 }
                 let last = timeout(LAST_HANDSHAKES, handshake.as_mut()).await;
@@ -320,9 +344,8 @@ impl Conversation {
     async fn hold(self, stream: impl Stream) {
         let Self {
             connection,
-            peer,
+            arrival,
             router,
-            closing,
             limits,
         } = self;
         let activity = Arc::clone(&connection.activity);
@@ -330,12 +353,12 @@ impl Conversation {
             let activity = Arc::clone(&activity);
             move |mut request: Request<Incoming>| {
                 let busy = activity.busy();
-                let (router, closing) = (router.clone(), closing.clone());
-                request.extensions_mut().insert(Peer(peer));
-                request.extensions_mut().insert(closing.clone());
+                let (router, arrival) = (router.clone(), arrival.clone());
+                // One extension for all of it: each is allocated, and a fourth one moves the others.
+                request.extensions_mut().insert(arrival.clone());
                 async move {
                     let mut answer = router.oneshot(request.map(Body::new)).await?;
-                    if closing.is_leaving() {
+                    if arrival.is_leaving() {
                         let close = HeaderValue::from_static("close");
                         answer.headers_mut().insert(header::CONNECTION, close);
                     }
@@ -345,15 +368,12 @@ impl Conversation {
             }
         });
         let mut http = http1::Builder::new();
-        http.timer(HeadTimer {
-            activity: Arc::clone(&activity),
-            head: limits.head,
-        })
-        .header_read_timeout(limits.idle)
-        // A client that sends no more can still read. The service completes its request, so it must
-        // get the answer.
-        .half_close(true)
-        .max_headers(64);
+        http.timer(HeadTimer::new(Arc::clone(&activity), limits.head))
+            .header_read_timeout(limits.idle)
+            // A client that sends no more can still read. The service completes its request, so it
+            // must get the answer.
+            .half_close(true)
+            .max_headers(64);
         let stream = Watched { stream, activity };
         let answering = http.serve_connection(TokioIo::new(stream), service);
         let mut answering = pin!(answering);

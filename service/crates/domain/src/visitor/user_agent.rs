@@ -1,5 +1,8 @@
-//! The facts in a `User-Agent` header, found in one pass, because every tap reads it.
+//! The facts in a `User-Agent` header, found in one pass, because every tap reads it. Most headers
+//! repeat others, so each thread keeps the facts of the latest ones.
 
+use std::cell::RefCell;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -45,10 +48,56 @@ impl UserAgent {
     /// Reads a header's value. Every browser names itself, so a missing or empty name means a
     /// program.
     pub fn of(header: &[u8]) -> Self {
+        RECENT.with_borrow_mut(|recent| recent.of(header, Self::read))
+    }
+
+    fn read(header: &[u8]) -> Self {
         let read = SIGNS.read(header);
         Self {
             previews_links: read.previews_links || header.trim_ascii().is_empty(),
             ..read
+        }
+    }
+}
+
+/// Headers whose facts a thread keeps.
+const KEPT: usize = 256;
+
+thread_local! {
+    static RECENT: RefCell<Recent> = RefCell::new(Recent::new());
+}
+
+/// The facts of the latest headers. The automaton jumps through a table of 1.6 MB, byte by byte; a
+/// hash takes a fifth of that, and no memory that other work needs.
+///
+/// Only the hashes of headers are kept. Nobody can choose two headers with one hash, because each
+/// thread has a secret for it, and by chance one in 2^64 headers gets the facts of another.
+struct Recent {
+    secret: RandomState,
+    /// Each header has one place, by its hash; a later one there replaces it.
+    places: [Option<(u64, UserAgent)>; KEPT],
+}
+
+impl Recent {
+    fn new() -> Self {
+        Self {
+            secret: RandomState::new(),
+            places: [None; KEPT],
+        }
+    }
+
+    /// The facts in `header`, by `read` if they are not known.
+    fn of(&mut self, header: &[u8], read: impl FnOnce(&[u8]) -> UserAgent) -> UserAgent {
+        let hash = self.secret.hash_one(header);
+        // The remainder fits, because it is smaller than the number of places.
+        let place = usize::try_from(hash % KEPT as u64).unwrap_or_default();
+        match self.places[place] {
+            Some((known, agent)) if known == hash => agent,
+            _ => {
+                let agent = read(header);
+                self.places[place] = Some((hash, agent));
+                agent
+            }
         }
     }
 }
@@ -210,6 +259,27 @@ mod tests {
             assert!(UserAgent::of(agent.as_bytes()).previews_links, "{agent:?}");
         }
         assert!(!UserAgent::of(b"curl/8.5.0").previews_links);
+    }
+
+    #[test]
+    fn a_header_is_read_once_while_its_place_is_its_own() {
+        let mut recent = Recent::new();
+        let mut of = |header: &[u8]| {
+            let mut reads = 0;
+            let agent = recent.of(header, |header| {
+                reads += 1;
+                UserAgent::read(header)
+            });
+            assert_eq!(agent, UserAgent::read(header));
+            reads
+        };
+        let iphone = b"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)";
+        assert_eq!([of(iphone), of(iphone), of(b""), of(b"")], [1, 0, 1, 0]);
+        // More headers than places: some share one, and each still gets its own facts.
+        for number in 0..4 * KEPT {
+            of(format!("Android/{number}").as_bytes());
+            of(format!("Twitterbot/{number}").as_bytes());
+        }
     }
 
     #[test]

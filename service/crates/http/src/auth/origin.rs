@@ -2,22 +2,18 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
+use crate::serve::Arrival;
 use crate::state::AppState;
 use domain::interaction::Client;
 use domain::settings::Settings;
 use domain::visitor::{Languages, UserAgent, Visitor};
-
-/// The address at the other end of the connection. The listener adds it to each request. Requests
-/// without it are in-process calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer(pub SocketAddr);
 
 /// The address of the client that sent a request: the peer's, or the one that a trusted proxy
 /// forwarded.
@@ -47,20 +43,27 @@ impl FromRequestParts<AppState> for Origin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions, &parts.headers, state))
+    }
+}
+
+impl Origin {
+    /// The origin of a request with these extensions and headers.
+    pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, state: &AppState) -> Self {
         let settings = state.as_service().settings();
-        let address = client(&parts.extensions, &parts.headers, &settings);
-        let named = is_trusted(&settings, peer(&parts.extensions))
-            .then(|| country_header(&settings, &parts.headers))
+        let address = client(extensions, headers, &settings);
+        let named = is_trusted(&settings, peer(extensions))
+            .then(|| country_header(&settings, headers))
             .flatten();
         let country = named
             .or_else(|| state.edge.countries.of(address))
             .unwrap_or_else(|| settings.default_country.clone());
-        let user_agent = user_agent_bytes(&parts.headers);
-        Ok(Self {
+        let user_agent = user_agent_bytes(headers);
+        Self {
             country,
             client: state.edge.clients.identify(address, user_agent),
             address,
-        })
+        }
     }
 }
 
@@ -92,9 +95,9 @@ fn user_agent_bytes(headers: &HeaderMap) -> &[u8] {
 
 /// The address of the peer. In-process calls count as calls from this machine.
 fn peer(extensions: &Extensions) -> IpAddr {
-    let peer = extensions.get::<Peer>();
-    peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
-        address.ip()
+    let arrival = extensions.get::<Arrival>();
+    arrival.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |arrival| {
+        arrival.peer().ip()
     })
 }
 

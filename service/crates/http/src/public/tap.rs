@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -17,6 +18,7 @@ use crate::auth::origin::{Origin, user_agent, visitor};
 use crate::error;
 use crate::pages;
 use crate::public::AsService;
+use crate::state::AppState;
 use app::prove_address;
 use app::service::Service;
 use app::tag_address;
@@ -75,6 +77,12 @@ pub(crate) async fn tap(
         path: asked.path.to_owned(),
     };
     at(&service, place, &query, origin, request).await
+}
+
+/// Handles a request of the routes of taps by slug.
+pub(crate) async fn tap_by_slug(state: AppState, request: Request) -> Response {
+    let origin = Origin::of(request.extensions(), request.headers(), &state);
+    tap(AsService(Arc::clone(state.as_service())), origin, request).await
 }
 
 /// The slug in a tag's path, which a QR code may have in capitals.
@@ -329,21 +337,15 @@ fn is_reload(headers: &HeaderMap) -> bool {
 
 /// Whether the browser only prefetches the page. Such a request must not use up a one-time URL.
 fn is_prefetch(headers: &HeaderMap) -> bool {
-    const MARKS: [(&str, &[&str]); 4] = [
-        ("sec-purpose", &["prefetch", "prerender", "preview"]),
-        ("purpose", &["prefetch", "prerender", "preview"]),
-        ("x-purpose", &["prefetch", "prerender", "preview"]),
-        ("x-moz", &["prefetch"]),
-    ];
-    MARKS.iter().any(|(name, marks)| {
-        headers
-            .get_all(*name)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .any(|value| {
-                let value = value.to_ascii_lowercase();
-                marks.iter().any(|mark| value.contains(mark))
-            })
+    // One pass, because four searches take longer, and every tap is asked.
+    headers.iter().any(|(name, value)| {
+        let marks: &[&str] = match name.as_str() {
+            "sec-purpose" | "purpose" | "x-purpose" => &["prefetch", "prerender", "preview"],
+            "x-moz" => &["prefetch"],
+            _ => return false,
+        };
+        let value = value.to_str().map(str::to_ascii_lowercase);
+        value.is_ok_and(|value| marks.iter().any(|mark| value.contains(mark)))
     })
 }
 
@@ -378,4 +380,31 @@ pub(super) fn not_allowed(allowed: &'static str) -> Response {
         .headers_mut()
         .insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefetch_is_known_by_each_of_its_headers_in_any_place_and_by_no_other() {
+        for (name, values, prefetches) in [
+            ("sec-purpose", &["prefetch"][..], true),
+            ("sec-purpose", &["prefetch;Prerender"][..], true),
+            ("purpose", &["Preview"][..], true),
+            ("x-purpose", &["none", "preview"][..], true),
+            ("x-moz", &["prefetch"][..], true),
+            ("x-moz", &["preview"][..], false),
+            ("sec-purpose", &["none"][..], false),
+            ("accept", &["prefetch"][..], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("tags.example"));
+            for value in values {
+                headers.append(name, HeaderValue::from_str(value).unwrap());
+            }
+            assert_eq!(is_prefetch(&headers), prefetches, "{name}: {values:?}");
+        }
+        assert!(!is_prefetch(&HeaderMap::new()));
+    }
 }

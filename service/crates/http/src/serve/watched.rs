@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -99,29 +99,37 @@ impl<S: Stream> AsyncWrite for Watched<S> {
 /// The timer for the request heads of one connection. hyper has a single limit for the pause before
 /// a head and for the head itself, and checks it only while it waits for bytes. This timer applies
 /// the head's limit as soon as a byte has arrived.
+///
+/// All heads of the connection share one [`Alarm`], because hyper asks for a limit at each request.
 pub(super) struct HeadTimer {
-    pub(super) activity: Arc<Activity>,
+    activity: Arc<Activity>,
     /// Time limit of a head, from its first byte.
-    pub(super) head: Duration,
+    head: Duration,
+    alarm: Arc<Alarm>,
 }
 
 impl HeadTimer {
-    fn limit(&self, pause: tokio::time::Sleep) -> Pin<Box<dyn Sleep>> {
-        Box::pin(HeadLimit {
-            activity: Arc::clone(&self.activity),
-            head: Some(self.head),
-            ends: Box::pin(pause),
-        })
+    pub(super) fn new(activity: Arc<Activity>, head: Duration) -> Self {
+        Self {
+            activity,
+            head,
+            alarm: Arc::default(),
+        }
     }
 }
 
 impl Timer for HeadTimer {
     fn sleep(&self, pause: Duration) -> Pin<Box<dyn Sleep>> {
-        self.limit(tokio::time::sleep(pause))
+        self.sleep_until(self.now() + pause)
     }
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
-        self.limit(tokio::time::sleep_until(deadline.into()))
+        Box::pin(HeadLimit {
+            activity: Arc::clone(&self.activity),
+            head: Some(self.head),
+            ends: deadline.into(),
+            alarm: Arc::clone(&self.alarm),
+        })
     }
 }
 
@@ -129,7 +137,8 @@ struct HeadLimit {
     activity: Arc<Activity>,
     /// `None` once the head has begun.
     head: Option<Duration>,
-    ends: Pin<Box<tokio::time::Sleep>>,
+    ends: tokio::time::Instant,
+    alarm: Arc<Alarm>,
 }
 
 impl Future for HeadLimit {
@@ -139,13 +148,37 @@ impl Future for HeadLimit {
         if self.activity.has_begun()
             && let Some(head) = self.head.take()
         {
-            self.ends = Box::pin(tokio::time::sleep(head));
+            self.ends = tokio::time::sleep(head).deadline();
         }
-        self.ends.as_mut().poll(cx)
+        self.alarm.poll_at(self.ends, cx)
     }
 }
 
 impl Sleep for HeadLimit {}
+
+/// A timer for one deadline after the other. A later deadline leaves it as it is; when it rings too
+/// early, it is set again. So the runtime's timers change once in the time of a limit, instead of
+/// twice for each request.
+#[derive(Default)]
+struct Alarm(Mutex<Option<Pin<Box<tokio::time::Sleep>>>>);
+
+impl Alarm {
+    /// Whether `deadline` is reached. If not, it wakes the task then, and perhaps earlier.
+    fn poll_at(&self, deadline: tokio::time::Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let alarm = alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        if deadline < alarm.deadline() {
+            alarm.as_mut().reset(deadline);
+        }
+        while alarm.as_mut().poll(cx).is_ready() {
+            if alarm.deadline() >= deadline {
+                return Poll::Ready(());
+            }
+            alarm.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+}
 
 /// The body of an answer. Its connection is busy until hyper has read all of it.
 pub(super) struct Answer {
@@ -170,5 +203,38 @@ impl hyper::body::Body for Answer {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use domain::clock::Stopwatch;
+
+    /// The time until the alarm rings, if that is due in `limit`.
+    async fn rings_after(alarm: &Alarm, limit: Duration) -> Duration {
+        let stopwatch = Stopwatch::start();
+        let deadline = tokio::time::sleep(limit).deadline();
+        poll_fn(|cx| alarm.poll_at(deadline, cx)).await;
+        stopwatch.elapsed()
+    }
+
+    #[tokio::test]
+    async fn an_alarm_rings_at_its_newest_deadline_be_it_earlier_or_later_than_the_one_before() {
+        const NEVER: Duration = Duration::from_secs(3_600);
+        let alarm = Alarm::default();
+        for limit in [30, 10, 60].map(Duration::from_millis) {
+            // The limits of requests whose heads came in time.
+            for before in [NEVER, limit / 2] {
+                let _ = rings_after(&alarm, before).now_or_never();
+            }
+            let rang = rings_after(&alarm, limit).await;
+            assert!(rang >= limit, "{rang:?} instead of {limit:?}");
+            assert!(rang < NEVER, "{rang:?} instead of {limit:?}");
+        }
     }
 }

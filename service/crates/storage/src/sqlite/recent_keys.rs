@@ -6,10 +6,9 @@
 //! read from the database again. A rollback removes the keys of its transaction, because their ids
 //! are used again, and the same keys may get other ids.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quick_cache::sync::Cache;
 use rusqlite::Connection;
 use rusqlite::hooks::Action;
 
@@ -20,13 +19,62 @@ use domain::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use domain::rolling_key::{IssuedKey, KeyHash};
 
 /// Most keys that are kept, each in about 300 bytes: those of 13 seconds at 10,000 taps per second.
-const KEPT: usize = 131_072;
+const KEPT: i64 = 131_072;
+/// Parts, each with a lock. Keys with consecutive ids are in different ones.
+const PARTS: i64 = 64;
 
 /// Keys that no update has consumed.
 pub(super) struct RecentKeys {
-    keys: Cache<i64, Arc<(KeyHash, KeyedInteraction)>>,
+    keys: Ring,
     /// The highest id that was added.
     newest: AtomicI64,
+}
+
+/// The hash of a key, and its interaction.
+type Noted = Arc<(KeyHash, KeyedInteraction)>;
+
+/// The keys with the latest ids. Ids follow each other, so a key has the place of the one that came
+/// [`KEPT`] ids before, and the writer walks through the places instead of jumping through a table.
+struct Ring(Vec<Mutex<Vec<Option<Noted>>>>);
+
+impl Ring {
+    fn new() -> Self {
+        Self((0..PARTS).map(|_| Mutex::default()).collect())
+    }
+
+    /// The part of a key, and its place there.
+    fn place(&self, id: i64) -> (MutexGuard<'_, Vec<Option<Noted>>>, usize) {
+        let place = id.rem_euclid(KEPT);
+        // Both are positive and small.
+        let index = |number: i64| usize::try_from(number).unwrap_or_default();
+        let part = &self.0[index(place % PARTS)];
+        let part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        (part, index(place / PARTS))
+    }
+
+    fn insert(&self, id: i64, noted: Noted) {
+        let (mut part, place) = self.place(id);
+        if part.len() <= place {
+            part.resize(place + 1, None);
+        }
+        let former = part[place].replace(noted);
+        // Freed without the lock.
+        drop(part);
+        drop(former);
+    }
+
+    fn remove(&self, id: i64) {
+        let (mut part, place) = self.place(id);
+        if let Some(found) = part.get_mut(place) {
+            drop(found.take_if(|noted| noted.1.id.get() == id));
+        }
+    }
+
+    fn get(&self, id: i64) -> Option<Noted> {
+        let (part, place) = self.place(id);
+        let found = part.get(place)?.as_ref();
+        found.filter(|noted| noted.1.id.get() == id).cloned()
+    }
 }
 
 impl RecentKeys {
@@ -35,20 +83,20 @@ impl RecentKeys {
     /// committed.
     pub(super) fn of(connection: &Connection, folded: &Folded) -> rusqlite::Result<Arc<Self>> {
         let keys = Arc::new(Self {
-            keys: Cache::new(KEPT),
+            keys: Ring::new(),
             newest: AtomicI64::new(0),
         });
         let watched = Arc::clone(&keys);
         connection.update_hook(Some(move |action, _: &str, table: &str, row| {
             if table == "interactions" && action != Action::SQLITE_INSERT {
-                watched.keys.remove(&row);
+                watched.keys.remove(row);
             }
         }))?;
         let (watched, folded) = (Arc::clone(&keys), folded.clone());
         connection.rollback_hook(Some(move || {
             let committed = folded.highest();
             for id in committed + 1..=watched.newest.load(Ordering::Relaxed) {
-                watched.keys.remove(&id);
+                watched.keys.remove(id);
             }
             watched.newest.store(committed, Ordering::Relaxed);
         }))?;
@@ -83,7 +131,7 @@ impl RecentKeys {
 
     /// Removes a key that is being consumed.
     pub(super) fn forget(&self, id: InteractionId) {
-        self.keys.remove(&id.get());
+        self.keys.remove(id.get());
     }
 
     /// A key and its interaction as of `now`; simulated time is ahead by `simulated_offset`.
@@ -94,7 +142,7 @@ impl RecentKeys {
         now: Timestamp,
         simulated_offset: Millis,
     ) -> Option<(IssuedKey, KeyedInteraction)> {
-        let noted = self.keys.get(&id.get())?;
+        let noted = self.keys.get(id.get())?;
         let (hash, interaction) = &*noted;
         let offset = if interaction.simulated {
             simulated_offset
@@ -128,6 +176,10 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(5_000);
 
     fn noted(keys: &RecentKeys) {
+        noted_as(keys, ID);
+    }
+
+    fn noted_as(keys: &RecentKeys, id: InteractionId) {
         let tap = NewInteraction {
             key: Some(NewKey {
                 hash: KeyHash([1; 16]),
@@ -143,7 +195,7 @@ mod tests {
             )
         };
         let recorded = Recorded {
-            id: ID,
+            id,
             at: Timestamp::from_millis(4_000),
             verdict: Verdict::NotChecked(Unchecked::NoCode),
             returning: Returning::default(),
@@ -173,6 +225,27 @@ mod tests {
         noted(&keys);
         keys.forget(ID);
         assert!(keys.get(ID, NOW, Millis::new(500)).is_none());
+    }
+
+    #[test]
+    fn a_key_takes_the_place_of_one_long_before_it_and_of_no_other() {
+        let keys = RecentKeys::of(&in_memory(), &Folded::default()).unwrap();
+        let has = |id| {
+            keys.get(InteractionId::new(id), NOW, Millis::ZERO)
+                .is_some()
+        };
+        for id in ID.get()..ID.get() + 2 * PARTS {
+            noted_as(&keys, InteractionId::new(id));
+        }
+        let late = ID.get() + KEPT;
+        assert!(!has(late));
+        // The place is that of an earlier key, which stays.
+        keys.forget(InteractionId::new(late));
+        assert!(has(ID.get()));
+        noted_as(&keys, InteractionId::new(late));
+        let kept: Vec<_> = (1..late + 2).filter(|id| has(*id)).collect();
+        let expected = (ID.get() + 1..ID.get() + 2 * PARTS).chain([late]);
+        assert_eq!(kept, expected.collect::<Vec<_>>());
     }
 
     #[test]

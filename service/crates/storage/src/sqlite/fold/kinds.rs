@@ -34,6 +34,9 @@ pub(in crate::sqlite) trait Entry: Copy + 'static {
     fn store(self, connection: &Connection, key: Self::Key, folded_to: i64)
     -> rusqlite::Result<()>;
 
+    /// A number of the key, which few others have.
+    fn number(key: &Self::Key) -> u64;
+
     /// Whether readers use the entry, and not only the writer.
     fn is_shown(_: &Self::Key) -> bool {
         true
@@ -93,6 +96,10 @@ impl Entry for Counter {
 
     const FIND: &'static str = "SELECT key_version, last, seen, risen_on, risen, folded_to
          FROM counters WHERE inlay_id = ?1";
+
+    fn number(inlay: &InlayId) -> u64 {
+        inlay.get().cast_unsigned()
+    }
 
     fn find(find: &mut Statement<'_>, inlay: InlayId) -> rusqlite::Result<Option<(Self, i64)>> {
         find.query_row([inlay.get()], |row| {
@@ -225,6 +232,14 @@ impl Entry for Visit {
     const FIND: &'static str = "SELECT scans, last_at, last_interaction, folded_to
          FROM visits WHERE tag_id = ?1 AND client = ?2";
 
+    fn number(visitor: &Visitor) -> u64 {
+        // One tag may have most of the clients.
+        let client = visitor.client.map_or(0, |client| {
+            u64::from_le_bytes(std::array::from_fn(|byte| client[byte]))
+        });
+        visitor.tag.cast_unsigned() ^ client
+    }
+
     fn is_shown(visitor: &Visitor) -> bool {
         visitor.is_everyone()
     }
@@ -316,6 +331,10 @@ impl Entry for Taps {
 
     const FIND: &'static str = "SELECT taps, folded_to
          FROM tap_counts WHERE hour = ?1 AND reason = ?2 AND simulated = ?3";
+
+    fn number(hour: &Hour) -> u64 {
+        hour.number.cast_unsigned()
+    }
 
     fn find(find: &mut Statement<'_>, hour: Hour) -> rusqlite::Result<Option<(Self, i64)>> {
         find.query_row((hour.number, hour.reason.as_str(), hour.simulated), |row| {

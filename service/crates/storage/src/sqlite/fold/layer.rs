@@ -1,7 +1,6 @@
 //! Entries in memory in front of a table.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Bound;
 
 use super::kinds::Entry;
@@ -17,7 +16,6 @@ const PARTS: u64 = 32;
 /// Clean entries that were added one after the other.
 struct Generation<E: Entry> {
     parts: Vec<HashMap<E::Key, E>>,
-    hasher: RandomState,
     len: usize,
 }
 
@@ -25,31 +23,34 @@ impl<E: Entry> Default for Generation<E> {
     fn default() -> Self {
         Self {
             parts: (0..PARTS).map(|_| HashMap::new()).collect(),
-            hasher: RandomState::new(),
             len: 0,
         }
     }
 }
 
 impl<E: Entry> Generation<E> {
-    fn part(&self, key: &E::Key) -> usize {
-        usize::try_from(self.hasher.hash_one(key) % PARTS).unwrap_or_default()
+    /// The part of a key. The parts' own hashes are keyed; this one need not be, because nobody
+    /// chooses keys.
+    fn part(key: &E::Key) -> usize {
+        usize::try_from(mixed(E::number(key)) % PARTS).unwrap_or_default()
     }
 
     fn get(&self, key: &E::Key) -> Option<&E> {
-        self.parts[self.part(key)].get(key)
+        self.parts[Self::part(key)].get(key)
     }
 
     fn insert(&mut self, key: E::Key, entry: E) {
-        let part = self.part(&key);
+        let part = Self::part(&key);
         let former = self.parts[part].insert(key, entry);
         self.len += usize::from(former.is_none());
     }
 
     fn remove(&mut self, key: &E::Key) {
-        let part = self.part(key);
-        let former = self.parts[part].remove(key);
-        self.len -= usize::from(former.is_some());
+        // The map would hash the key even if it were empty.
+        if self.len > 0 {
+            let former = self.parts[Self::part(key)].remove(key);
+            self.len -= usize::from(former.is_some());
+        }
     }
 
     fn entries(&self) -> impl Iterator<Item = (&E::Key, &E)> {
@@ -61,6 +62,14 @@ impl<E: Entry> Generation<E> {
         self.parts.iter_mut().for_each(HashMap::clear);
         self.len = 0;
     }
+}
+
+/// Mixes the bits of a number (the end of `SplitMix64`). Without it, the parts of numbers in a row
+/// would be equally large, and grow all at once.
+const fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ (number >> 31)
 }
 
 /// The newest entries of a table. Other entries equal their rows.
@@ -191,6 +200,24 @@ mod tests {
             layer.old.parts.iter().map(HashMap::len).sum::<usize>(),
             layer.old.len
         );
+    }
+
+    #[test]
+    fn the_parts_of_keys_in_a_row_differ_in_size() {
+        let mut generation = Generation::<Taps>::default();
+        for hour in 0..32_000 {
+            generation.insert(key(hour), Taps(1));
+        }
+        let sizes = generation.parts.iter().map(HashMap::len);
+        let (least, most) = (sizes.clone().min(), sizes.max());
+        assert!(least > Some(800), "{least:?}");
+        assert!(most < Some(1_200), "{most:?}");
+        assert!(least < Some(970) && most > Some(1_030));
+        for hour in 0..32_000 {
+            generation.remove(&key(hour));
+            generation.remove(&key(hour));
+        }
+        assert_eq!(generation.len, 0);
     }
 
     #[test]
