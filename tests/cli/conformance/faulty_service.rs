@@ -32,20 +32,27 @@ enum Fault {
     NoPost,
     TextTaken,
     NoCors,
+    NoCorsForUpdates,
     Cached,
+    PayloadCached,
     AnyVersion,
     GetUpdates,
+    RefusalConsumes,
+    UpdateEndsPayload,
+    SameAgainSucceeds,
+    ShortLife,
 }
 
 use Fault::{
     AnyVersion, Cached, CheckThenConsume, GetUpdates, IdsAreTexts, InvalidKeyIs404, KeyNotConsumed,
-    KeyUnderAnotherName, NoCors, NoLocation, NoPost, NullIsFalse, OldKeyTaken, OneKeyForAll,
-    OtherMessage, PayloadConsumesKey, PermanentRedirect, RawKeyTaken, RawKeyTakenToo, RefusalIs200,
-    ReplayVerifies, RkEncoded, TextTaken, UnknownLeftOut, VariableCreated, VerifiedIsText,
+    KeyUnderAnotherName, NoCors, NoCorsForUpdates, NoLocation, NoPost, NullIsFalse, OldKeyTaken,
+    OneKeyForAll, OtherMessage, PayloadCached, PayloadConsumesKey, PermanentRedirect, RawKeyTaken,
+    RawKeyTakenToo, RefusalConsumes, RefusalIs200, ReplayVerifies, RkEncoded, SameAgainSucceeds,
+    ShortLife, TextTaken, UnknownLeftOut, UpdateEndsPayload, VariableCreated, VerifiedIsText,
 };
 
 /// Each fault, and the check that fails because of it.
-const FAULTS: [(Fault, &str); 26] = [
+const FAULTS: [(Fault, &str); 32] = [
     (PermanentRedirect, "tap-redirects"),
     (KeyUnderAnotherName, "tap-key"),
     (OneKeyForAll, "tap-keys-differ"),
@@ -69,9 +76,15 @@ const FAULTS: [(Fault, &str); 26] = [
     (NoPost, "payload-post"),
     (TextTaken, "update-content-type"),
     (NoCors, "cors-payload"),
+    (NoCorsForUpdates, "cors-update"),
     (Cached, "answers-are-not-cached"),
+    (PayloadCached, "answers-are-not-cached"),
     (AnyVersion, "version-prefix"),
     (GetUpdates, "update-method"),
+    (RefusalConsumes, "update-after-refusal"),
+    (UpdateEndsPayload, "payload-after-update"),
+    (SameAgainSucceeds, "update-once"),
+    (ShortLife, "payload-expires-in"),
 ];
 
 /// Services that are judged at the same time.

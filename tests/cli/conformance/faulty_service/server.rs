@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, Response, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, Uri};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ struct Stored {
     read: HashSet<String>,
     codes: HashSet<String>,
     variables: HashSet<String>,
+    /// The bodies of updates that succeeded.
+    bodies: HashSet<String>,
 }
 
 struct Service {
@@ -74,7 +76,13 @@ async fn answer(
     };
     match (path.as_str(), method.as_str()) {
         ("/v2/interactions/rk_payload", "GET" | "POST") => service.payload(&method, &uri),
-        ("/v2/interactions/data", "POST") => service.update(&headers, &body).await,
+        ("/v2/interactions/data", "POST") => {
+            let mut answer = service.update(&headers, &body).await;
+            if service.is(Fault::NoCorsForUpdates) {
+                answer.headers_mut().remove("access-control-allow-origin");
+            }
+            answer
+        }
         ("/v2/interactions/data", "GET") if service.is(Fault::GetUpdates) => {
             service.json(200, &updated())
         }
@@ -184,13 +192,28 @@ impl Service {
             let verified = self.with(|stored| {
                 let verified = stored.keys.get(&key).cloned();
                 let is_first = stored.read.insert(key.clone());
-                verified.filter(|_| is_first || !self.is(Fault::PayloadConsumesKey))
+                let has_ended = self.is(Fault::UpdateEndsPayload) && stored.consumed.contains(&key);
+                verified
+                    .filter(|_| is_first || !self.is(Fault::PayloadConsumesKey))
+                    .filter(|_| !has_ended)
             });
             Some(self.payload_of(&key, &verified?))
         });
         let is_refused = self.is(Fault::NoPost) && method == Method::POST;
         match found.filter(|_| !is_refused) {
-            Some(payload) => self.json(200, &payload),
+            Some(payload) => {
+                let mut answer = self.json(200, &payload);
+                let changed = match self.fault {
+                    Some(Fault::PayloadCached) => Some(("cache-control", "max-age=60")),
+                    Some(Fault::ShortLife) => Some(("tapdesk-expires-in", "60")),
+                    _ => None,
+                };
+                if let Some((name, value)) = changed {
+                    let value = HeaderValue::from_static(value);
+                    answer.headers_mut().insert(name, value);
+                }
+                answer
+            }
             None if self.is(Fault::InvalidKeyIs404) => self.json(404, &json!([])),
             None => self.json(200, &json!([])),
         }
@@ -248,6 +271,15 @@ impl Service {
         if !is_known && self.is(Fault::OtherMessage) {
             return self.json(400, &json!({"error": true, "message": "Unknown variable"}));
         }
+        if self.is(Fault::SameAgainSucceeds) && self.with(|stored| stored.bodies.contains(body)) {
+            return self.json(200, &updated());
+        }
+        if self.is(Fault::RefusalConsumes)
+            && !is_known
+            && let Some(key) = &key
+        {
+            self.with(|stored| stored.consumed.insert(key.clone()));
+        }
         let Some(key) = key.filter(|_| is_known) else {
             return self.refused();
         };
@@ -257,6 +289,7 @@ impl Service {
         if !self.is(Fault::KeyNotConsumed) {
             self.with(|stored| stored.consumed.insert(key));
         }
+        self.with(|stored| stored.bodies.insert(body.to_owned()));
         self.json(200, &updated())
     }
 

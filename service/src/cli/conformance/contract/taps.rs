@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tapdesk_service::client::Client;
+use tapdesk_service::clock::Stopwatch;
 
 use super::{Contract, ServiceOptions};
 use crate::cli::client::Connection;
@@ -38,6 +39,8 @@ struct Simulated {
 pub(super) struct Tap {
     pub(super) url: String,
     pub(super) answer: Answer,
+    /// Started before the URL was opened.
+    pub(super) since: Stopwatch,
 }
 
 impl Tap {
@@ -95,9 +98,10 @@ impl Contract {
     /// Opens a URL as a new visitor.
     pub(super) fn open_tap(url: &str) -> Result<Tap, ureq::Error> {
         let parsed = super::parsed(url).map_err(|_| ureq::Error::BadUri(url.to_owned()))?;
+        let since = Stopwatch::start();
         let answer = Web::new(&parsed).get(url)?;
         let url = url.to_owned();
-        Ok(Tap { url, answer })
+        Ok(Tap { url, answer, since })
     }
 
     /// A tap of its own for a check that uses it up; `None` if there are no more.
