@@ -13,6 +13,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use tapdesk_service::client::Error;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::plural::counted;
@@ -158,16 +159,11 @@ pub(super) fn run(options: &Options) -> Result<()> {
             ));
         }
         Err(error) => {
+            let answers = matches!(error.downcast_ref::<Error>(), Some(Error::Refused { .. }));
             findings.push(("Service", bad(error)));
-            findings.push(("Port", port("--listen", options.listening.listen)));
-            if options.certificates.acme().is_some() {
-                let Certificates {
-                    https_listen,
-                    http_listen,
-                    ..
-                } = options.certificates;
-                findings.push(("Port", port("--https-listen", https_listen)));
-                findings.push(("Port", port("--http-listen", http_listen)));
+            // A service that refuses the call has its ports already.
+            if !answers {
+                findings.extend(ports(options));
             }
         }
     }
@@ -419,6 +415,21 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
         }
         Ok(Some(_)) => Good(format!("it is in {shown}; keep a copy of it")),
     }
+}
+
+/// Checks each port that a service with these options listens on.
+fn ports(options: &Options) -> Vec<(&'static str, Finding)> {
+    let mut all = vec![port("--listen", options.listening.listen)];
+    if options.certificates.acme().is_some() {
+        let Certificates {
+            https_listen,
+            http_listen,
+            ..
+        } = options.certificates;
+        all.push(port("--https-listen", https_listen));
+        all.push(port("--http-listen", http_listen));
+    }
+    all.into_iter().map(|found| ("Port", found)).collect()
 }
 
 fn port(option: &str, listen: SocketAddr) -> Finding {

@@ -99,6 +99,27 @@ async fn what_is_in_the_way_is_named_with_its_way_out() {
 }
 
 #[tokio::test]
+async fn a_service_without_an_admin_api_is_named_and_no_other_program_on_its_port() {
+    let mut launch = launch();
+    launch.listen = "0.0.0.0:0".to_owned();
+    let service = launch.start().await;
+    let (_, port) = service.base().rsplit_once(':').expect("a port");
+    let base = format!("http://127.0.0.1:{port}");
+    let listen = format!("0.0.0.0:{port}");
+    let environment = [
+        ("TAPDESK_URL", &*base),
+        ("TAPDESK_LISTEN", &*listen),
+        ("TAPDESK_ADMIN_TOKEN", service.admin_token()),
+    ];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    assert_eq!(report.code, Some(1), "{report:?}");
+    assert!(report.stdout.contains("--expose-admin"), "{report:?}");
+    assert!(!report.stdout.contains("another program"), "{report:?}");
+    let demo = run_with(&launch.database(), &environment, &["demo"]).await;
+    assert!(demo.stderr.contains("--expose-admin"), "{demo:?}");
+}
+
+#[tokio::test]
 async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
     let service = launch().start().await;
     let key = service.folder().join("inlay.key");
