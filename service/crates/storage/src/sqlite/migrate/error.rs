@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::sqlite::connection::says_full;
 use crate::sqlite::place::{Unfit, says_unfit};
 use domain::clock::Timestamp;
 
@@ -116,6 +117,9 @@ pub enum OpenError {
     /// The file system returned an error.
     #[error("{file} cannot be opened: {error}.{rights}", file = .0.display(), error = .1, rights = work_as_owner(.1))]
     Io(PathBuf, io::Error),
+    /// The disk has no room for what a start writes. The database is as it was before.
+    #[error("The database cannot be opened: the disk is full. Make room, and start again.")]
+    Full,
     /// A migration failed; the database is as it was before.
     #[error("The database could not be upgraded and is as it was: {0}")]
     Migration(String),
@@ -161,6 +165,8 @@ impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         if says_unfit(&error) {
             Self::NotShared
+        } else if says_full(&error) {
+            Self::Full
         } else {
             Self::Sqlite(error)
         }
