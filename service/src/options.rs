@@ -6,6 +6,7 @@
 
 mod acme;
 mod settings;
+mod shell_word;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -26,6 +27,7 @@ use zeroize::Zeroizing;
 
 pub(crate) use acme::Certificates;
 pub(crate) use settings::FixedSettings;
+pub(crate) use shell_word::shell_word;
 
 /// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
@@ -60,9 +62,12 @@ impl Installation {
             .database
             .as_ref()
             .filter(|url| !has_password(url))
-            .map(|url| format!(" --database {url}"));
+            .map(|url| format!(" --database {}", shell_word(url)));
         let token = self.token_file.as_ref();
-        let token = token.map(|file| format!(" --token-file {}", file.display()));
+        let token = token.map(|file| {
+            let file = shell_word(&file.to_string_lossy());
+            format!(" --token-file {file}")
+        });
         database.unwrap_or_default() + &token.unwrap_or_default()
     }
 

@@ -362,11 +362,16 @@ fn rows(path: &Path, examination: Examination) -> (Finding, Option<Examination>)
     match sqlite::check_rows(path) {
         Err(error) => (bad(error), Some(examination)),
         Ok(()) if private_file::is_open_to_others(path).unwrap_or(false) => {
-            let finding = Warning(format!("Others can read {shown}. Run: chmod 600 {shown}"));
-            (finding, Some(examination))
+            (Warning(open_to_others(path)), Some(examination))
         }
         Ok(()) => (Good(format!("{shown} is intact")), Some(examination)),
     }
+}
+
+/// The sentence about a file that only its owner should read, with the command that helps.
+fn open_to_others(file: &Path) -> String {
+    let word = options::shell_word(&file.to_string_lossy());
+    format!("Others can read {}. Run: chmod 600 {word}", file.display())
 }
 
 fn admin_token(connection: &Connection) -> Finding {
@@ -382,7 +387,7 @@ fn admin_token(connection: &Connection) -> Finding {
     let shown = file.display();
     match private_file::is_open_to_others(&file) {
         Ok(false) => Good(format!("it is in {shown}")),
-        Ok(true) => Bad(format!("Others can read {shown}. Run: chmod 600 {shown}")),
+        Ok(true) => Bad(open_to_others(&file)),
         Err(error) if error.kind() == ErrorKind::NotFound => Warning(format!(
             "No token in {shown} yet. The first start creates it."
         )),
@@ -411,7 +416,7 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
             ))
         }
         Ok(Some(_)) if private_file::is_open_to_others(file).unwrap_or(false) => {
-            Bad(format!("Others can read {shown}. Run: chmod 600 {shown}"))
+            Bad(open_to_others(file))
         }
         Ok(Some(_)) => Good(format!("it is in {shown}; keep a copy of it")),
     }
