@@ -9,11 +9,12 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
-use tapdesk_service::client::Error;
+use tapdesk_service::client::{Limits, agent};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::plural::counted;
@@ -159,12 +160,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
             ));
         }
         Err(error) => {
-            let answers = matches!(error.downcast_ref::<Error>(), Some(Error::Refused { .. }));
             findings.push(("Service", bad(error)));
-            // A service that refuses the call has its ports already.
-            if !answers {
-                findings.extend(ports(options));
-            }
+            findings.extend(ports(options));
         }
     }
     if let Some(acme) = options.certificates.acme() {
@@ -422,9 +419,15 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
     }
 }
 
-/// Checks each port that a service with these options listens on.
+/// Checks each port that a service with these options listens on. If it listens there already, none of
+/// them is free, and none is in the way.
 fn ports(options: &Options) -> Vec<(&'static str, Finding)> {
-    let mut all = vec![port("--listen", options.listening.listen)];
+    let listen = options.listening.listen;
+    if is_tapdesk(listen) {
+        let found = Good(format!("a Tapdesk service listens on {listen}"));
+        return vec![("Port", found)];
+    }
+    let mut all = vec![port("--listen", listen)];
     if options.certificates.acme().is_some() {
         let Certificates {
             https_listen,
@@ -435,6 +438,22 @@ fn ports(options: &Options) -> Vec<(&'static str, Finding)> {
         all.push(port("--http-listen", http_listen));
     }
     all.into_iter().map(|found| ("Port", found)).collect()
+}
+
+/// Whether a Tapdesk service answers at this address.
+fn is_tapdesk(listen: SocketAddr) -> bool {
+    // It is on this machine.
+    let limits = Limits {
+        connect: Duration::from_secs(2),
+        answer: Duration::from_secs(2),
+    };
+    let url = format!("http://{}/health", options::reachable(listen));
+    let agent = agent(&url, limits).timeout_recv_body(Some(limits.answer));
+    let answer = agent.build().new_agent().get(&url).call();
+    answer.is_ok_and(|mut answer| {
+        let body = answer.body_mut().read_json::<Value>();
+        body.is_ok_and(|body| body["status"] == "ok")
+    })
 }
 
 fn port(option: &str, listen: SocketAddr) -> Finding {

@@ -120,6 +120,19 @@ async fn a_service_without_an_admin_api_is_named_and_no_other_program_on_its_por
 }
 
 #[tokio::test]
+async fn the_port_of_the_service_is_not_used_by_another_program_if_its_token_is_wrong() {
+    let launch = launch();
+    let service = launch.start().await;
+    let listen = service.base().trim_start_matches("http://");
+    let wrong = "x".repeat(40);
+    let environment = [("TAPDESK_LISTEN", listen), ("TAPDESK_ADMIN_TOKEN", &*wrong)];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    assert_eq!(report.code, Some(1), "{report:?}");
+    let line = format!("ok    Port         a Tapdesk service listens on {listen}");
+    assert!(report.stdout.contains(&line), "{report:?}");
+}
+
+#[tokio::test]
 async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
     let service = launch().start().await;
     let key = service.folder().join("inlay.key");
