@@ -157,6 +157,10 @@ fn sqlite_words(error: &rusqlite::Error) -> String {
             "The database cannot be opened: this user must not write beside it. Work as the user who owns the database."
                 .to_owned()
         }
+        // Such as on a file system that is mounted to be read only.
+        Some(ErrorCode::CannotOpen) => format!(
+            "The database cannot be opened: {error}. SQLite also writes beside it, so its folder must take files."
+        ),
         _ => format!("The database cannot be opened: {error}."),
     }
 }
@@ -197,6 +201,27 @@ impl OpenError {
             Self::Unfinished(_) => Self::Unfinished(path),
             Self::OtherSchema(_, what) => Self::OtherSchema(path, what),
             other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_the_disk_name_the_way_out() {
+        for (code, way_out) in [
+            (ffi::SQLITE_CANTOPEN, "its folder must take files."),
+            (ffi::SQLITE_READONLY_DIRECTORY, "who owns the database."),
+            (ffi::SQLITE_IOERR_SHMSIZE, "Make room, and start again."),
+            (ffi::SQLITE_FULL, "Make room, and start again."),
+        ] {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let said = OpenError::from(error).to_string();
+            assert!(said.ends_with(way_out), "{said}");
         }
     }
 }
