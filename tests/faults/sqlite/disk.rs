@@ -303,6 +303,34 @@ async fn a_database_without_room_to_open_it_is_refused_in_words() {
     assert!(said.contains("the disk is full. Make room"), "{said}");
 }
 
+/// A launch whose token is to be written to a disk without room.
+fn with_a_token_on_a_full_disk() -> Option<Launch> {
+    const FILLED: &str = r#"
+        mkdir "$0/small" && mount -t tmpfs -o size=64k,mode=700 tapdesk "$0/small" || exit
+        cat /dev/zero >"$0/small/filler" 2>/dev/null
+        "$@"; status=$?
+        [ ! -e "$0/small/admin.token" ] || echo "an empty token stays" >&2
+        exit $status"#;
+    let mut launch = on_a_small_disk()?;
+    launch.token_in_environment = false;
+    let file = launch.folder.path().join("small/admin.token");
+    let mut parts = launch.command.iter_mut();
+    let script = parts.find(|part| part.contains("mount "));
+    FILLED.clone_into(script.expect("the script that mounts the disk"));
+    Some(launch.env("TAPDESK_TOKEN_FILE", file.to_str().expect("text")))
+}
+
+#[tokio::test]
+async fn a_token_without_room_leaves_no_empty_file() {
+    let Some(launch) = with_a_token_on_a_full_disk() else {
+        return;
+    };
+    let (status, said) = launch.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("admin.token cannot be used"), "{said}");
+    assert!(!said.contains("stays"), "{said}");
+}
+
 async fn studio(service: &ServiceProcess) -> TestTag {
     let studio = service
         .experience(json!({
