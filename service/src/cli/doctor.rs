@@ -4,6 +4,7 @@ mod backups;
 mod certificates;
 mod disk;
 mod drill;
+mod mail;
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _};
@@ -110,8 +111,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let content = Content::of(&found, examination.as_ref());
     let running = options.connection.open().and_then(|client| {
         let settings = client.get("/settings")?;
+        let mail = client.get("/mail").unwrap_or_default();
         // The service stores the result, which fails on a full disk.
-        Ok((settings, client.post("/tag-url/check", &json!({}))))
+        Ok((settings, mail, client.post("/tag-url/check", &json!({}))))
     });
     let mut findings = vec![
         (
@@ -138,7 +140,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ),
     ];
     if let Database::Sqlite(path) = &database {
-        let settings = running.as_ref().ok().map(|(settings, _)| settings);
+        let settings = running.as_ref().ok().map(|(settings, ..)| settings);
         let limit = disk::limit(settings, path, &content);
         findings.push(("Disk", disk::check(path, limit)));
     }
@@ -146,7 +148,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         findings.push(("Restore drill", drill::run(&database, options, now)?));
     }
     match running {
-        Ok((_, check)) => {
+        Ok((_, mail, check)) => {
             findings.push((
                 "Service",
                 Good(format!("it answers at {}", options.connection.url())),
@@ -158,6 +160,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
                     |check| tag_address(&check),
                 ),
             ));
+            findings.extend(mail::check(&mail).map(|found| ("Mail", found)));
         }
         Err(error) => {
             findings.push(("Service", bad(error)));

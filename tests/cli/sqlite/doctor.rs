@@ -165,6 +165,22 @@ async fn notifications_without_a_mail_server_are_named() {
 }
 
 #[tokio::test]
+async fn a_mail_server_that_does_not_answer_is_named() {
+    let service = launch().start().await;
+    let report = run_at(&service, &["doctor"]).await.good();
+    assert!(!report.contains(" Mail "), "{report}");
+    let port = tapdesk_tests::free_port();
+    let settings = json!({
+        "host": "127.0.0.1", "port": port, "security": "none", "from": "tapdesk@example.com",
+    });
+    let set = service.admin(Method::PUT, "/mail", settings);
+    set.await.expect(200);
+    let report = run_at(&service, &["doctor"]).await.good();
+    let line = format!("warn  Mail         127.0.0.1 cannot be reached at port {port}");
+    assert!(report.contains(&line), "{report}");
+}
+
+#[tokio::test]
 async fn a_damaged_database_is_found() {
     let launch = launch();
     launch.start().await.terminate().await;
