@@ -13,6 +13,7 @@ enum Fault {
     KeyUnderAnotherName,
     OneKeyForAll,
     ReplayVerifies,
+    ReplayIsNull,
     NullIsFalse,
     VerifiedIsText,
     InvalidKeyIs404,
@@ -47,16 +48,18 @@ use Fault::{
     AnyVersion, Cached, CheckThenConsume, GetUpdates, IdsAreTexts, InvalidKeyIs404, KeyNotConsumed,
     KeyUnderAnotherName, NoCors, NoCorsForUpdates, NoLocation, NoPost, NullIsFalse, OldKeyTaken,
     OneKeyForAll, OtherMessage, PayloadCached, PayloadConsumesKey, PermanentRedirect, RawKeyTaken,
-    RawKeyTakenToo, RefusalConsumes, RefusalIs200, ReplayVerifies, RkEncoded, SameAgainSucceeds,
-    ShortLife, TextTaken, UnknownLeftOut, UpdateEndsPayload, VariableCreated, VerifiedIsText,
+    RawKeyTakenToo, RefusalConsumes, RefusalIs200, ReplayIsNull, ReplayVerifies, RkEncoded,
+    SameAgainSucceeds, ShortLife, TextTaken, UnknownLeftOut, UpdateEndsPayload, VariableCreated,
+    VerifiedIsText,
 };
 
 /// Each fault, and the check that fails because of it.
-const FAULTS: [(Fault, &str); 32] = [
+const FAULTS: [(Fault, &str); 33] = [
     (PermanentRedirect, "tap-redirects"),
     (KeyUnderAnotherName, "tap-key"),
     (OneKeyForAll, "tap-keys-differ"),
     (ReplayVerifies, "tap-replay"),
+    (ReplayIsNull, "tap-replay"),
     (NullIsFalse, "tap-static-not-checked"),
     (VerifiedIsText, "payload-tag-verified"),
     (InvalidKeyIs404, "payload-invalid-key"),

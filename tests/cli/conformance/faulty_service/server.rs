@@ -142,7 +142,11 @@ impl Service {
             let verified = match parameter(uri, "code") {
                 Some(code) => {
                     let is_new = stored.codes.insert(code);
-                    json!(is_new || self.is(Fault::ReplayVerifies))
+                    if !is_new && self.is(Fault::ReplayIsNull) {
+                        Value::Null
+                    } else {
+                        json!(is_new || self.is(Fault::ReplayVerifies))
+                    }
                 }
                 None if self.is(Fault::NullIsFalse) => json!(false),
                 None => Value::Null,
