@@ -213,6 +213,12 @@ pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error
     }
 }
 
+/// Reads an address and a port to listen on.
+fn listener(text: &str) -> Result<SocketAddr, &'static str> {
+    let why = "a listener is an IP address and a port, such as 127.0.0.1:8787 or [::]:8787";
+    text.parse().map_err(|_| why)
+}
+
 /// How the service is reached, and by whom.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Listening {
@@ -221,7 +227,8 @@ pub(crate) struct Listening {
         long,
         env = "TAPDESK_LISTEN",
         value_name = "ADDRESS:PORT",
-        default_value_t = LISTEN
+        default_value_t = LISTEN,
+        value_parser = listener
     )]
     pub listen: SocketAddr,
 
@@ -460,6 +467,16 @@ mod tests {
             "postgres:data/tapdesk.db",
         ] {
             assert!(database(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_listener_with_a_name_is_refused_with_an_example() {
+        assert_eq!(listener("127.0.0.1:8787"), Ok(LISTEN));
+        assert!(listener("[::]:0").is_ok());
+        for text in ["localhost:8787", ":8787", "8787", "127.0.0.1", ""] {
+            let why = listener(text).unwrap_err();
+            assert!(why.contains("127.0.0.1:8787"), "{text}: {why}");
         }
     }
 
