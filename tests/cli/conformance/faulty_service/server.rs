@@ -32,9 +32,14 @@ struct Stored {
     variables: HashSet<String>,
     /// The bodies of updates that succeeded.
     bodies: HashSet<String>,
+    /// By how much simulated time was moved, in milliseconds.
+    moved: u64,
+    /// By how much it had been moved when a key was issued.
+    issued: HashMap<String, u64>,
 }
 
 struct Service {
+    base: String,
     fault: Option<Fault>,
     stored: Mutex<Stored>,
     inside: AtomicUsize,
@@ -47,12 +52,16 @@ pub(super) async fn start(fault: Option<Fault>) -> Server {
     if fault == Some(Fault::OldKeyTaken) {
         stored.keys.insert(OLD_KEY.to_owned(), Value::Null);
     }
-    let service = Service {
-        fault,
-        stored: Mutex::new(stored),
-        inside: AtomicUsize::new(0),
-    };
-    Server::start(|_| Router::new().fallback(answer).with_state(Arc::new(service))).await
+    Server::start(|base| {
+        let service = Service {
+            base: base.to_owned(),
+            fault,
+            stored: Mutex::new(stored),
+            inside: AtomicUsize::new(0),
+        };
+        Router::new().fallback(answer).with_state(Arc::new(service))
+    })
+    .await
 }
 
 async fn answer(
@@ -65,6 +74,9 @@ async fn answer(
     let path = uri.path();
     if path.starts_with("/t/") {
         return service.tap(&uri);
+    }
+    if let Some(path) = path.strip_prefix("/admin/v1") {
+        return service.admin(path, &body);
     }
     let path = if service.is(Fault::AnyVersion) {
         format!(
@@ -158,6 +170,7 @@ impl Service {
             };
             let key = format!("Key{number:041}");
             stored.keys.insert(key.clone(), verified);
+            stored.issued.insert(key.clone(), stored.moved);
             key
         });
         let status = if self.is(Fault::PermanentRedirect) {
@@ -195,6 +208,7 @@ impl Service {
         let found = key.and_then(|key| {
             let verified = self.with(|stored| {
                 let verified = stored.keys.get(&key).cloned();
+                let verified = verified.filter(|_| self.lives(stored, &key));
                 let is_first = stored.read.insert(key.clone());
                 let has_ended = self.is(Fault::UpdateEndsPayload) && stored.consumed.contains(&key);
                 verified
@@ -308,7 +322,40 @@ impl Service {
     }
 
     fn is_live(&self, key: &str) -> bool {
-        self.with(|stored| stored.keys.contains_key(key) && !stored.consumed.contains(key))
+        self.with(|stored| {
+            stored.keys.contains_key(key)
+                && !stored.consumed.contains(key)
+                && self.lives(stored, key)
+        })
+    }
+
+    /// Whether the five minutes of a key are not over.
+    fn lives(&self, stored: &Stored, key: &str) -> bool {
+        let minutes = if self.is(Fault::KeyEndsEarly) { 3 } else { 5 };
+        let issued = stored.issued.get(key).copied().unwrap_or_default();
+        stored.moved - issued < minutes * 60_000
+    }
+
+    /// Answers calls of the admin API about a virtual inlay and simulated time. `path` is the part
+    /// after `/admin/v1`.
+    fn admin(&self, path: &str, body: &str) -> Response<Body> {
+        let answer = match path {
+            "/verification" => json!({"tag_id": 1}),
+            "/tags/1" => json!({"slug": "bottle"}),
+            "/simulator/inlays" => json!({"items": [{"id": 1, "tag": "bottle"}], "next": null}),
+            "/simulator/inlays/1/tap" => {
+                let code = self.with(|stored| stored.codes.len());
+                json!({"url": format!("{}/t/bottle?code={code}", self.base)})
+            }
+            "/simulator/clock" => {
+                let asked: Value = serde_json::from_str(body).unwrap_or_default();
+                let millis = asked["advance_ms"].as_u64().unwrap_or_default();
+                self.with(|stored| stored.moved += millis);
+                json!({})
+            }
+            _ => return self.json(404, &Value::Null),
+        };
+        self.json(200, &answer)
     }
 
     fn knows(&self, names: &[String]) -> bool {

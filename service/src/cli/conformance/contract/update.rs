@@ -102,6 +102,23 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
 pub(super) fn last_checks() -> Vec<Check<Contract>> {
     vec![
         Check::new(
+            "payload-late-key",
+            "specification 8, row 1",
+            |service: &mut Contract| {
+                let Some(key) = service.late_key()? else {
+                    return Ok(not_checked(
+                        "It needs a key of four minutes ago: give --simulated.",
+                    ));
+                };
+                let answer = service.payload(&encoded(&key))?;
+                Ok(judged(
+                    answer.json().is_object(),
+                    "A key is valid four minutes after its tap.",
+                    format!("A key of four minutes ago answers {}.", answer.shown()),
+                ))
+            },
+        ),
+        Check::new(
             "payload-expired-key",
             "specification 4.1, row 2",
             |service: &mut Contract| {
