@@ -1,5 +1,5 @@
 // The page behind a tap: is the tap genuine, of which tag, and one update of its variables.
-// `tapdesk.min.js` is made from this file by `npm run kit` in ui/; types are in tapdesk.d.mts.
+// `tapdesk.min.js` is made from this file by `UPDATE_KIT=1 npx playwright test kit/script` in ui/; types are in tapdesk.d.mts.
 
 /** How long a rolling key is valid after its tap (specification 8), in milliseconds. */
 const LIFETIME = 300_000;

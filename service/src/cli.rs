@@ -37,7 +37,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use clap::{Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tracing_subscriber::filter::{EnvFilter, FilterExt as _, LevelFilter, filter_fn};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
@@ -131,7 +131,7 @@ enum Verb {
 /// Runs the command in the arguments. Errors are one sentence on stderr.
 pub(crate) fn main() -> ExitCode {
     let outcome =
-        options::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
+        options::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(parsed()));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -143,6 +143,31 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The arguments and variables of this process. The process ends here if they cannot be used.
+fn parsed() -> Cli {
+    let mut command = without_empty_variables(Cli::command());
+    let matches = command.get_matches_mut();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+}
+
+/// The command without its variables that are empty: the settings of containers and units have
+/// `NAME=` for one that is not set.
+fn without_empty_variables(command: Command) -> Command {
+    let is_empty = |arg: &Arg| {
+        let value = arg.get_env().and_then(std::env::var_os);
+        value.is_some_and(|value| value.is_empty())
+    };
+    command
+        .mut_args(|arg| {
+            if is_empty(&arg) {
+                arg.env(None::<&'static str>)
+            } else {
+                arg
+            }
+        })
+        .mut_subcommands(without_empty_variables)
 }
 
 fn run(cli: Cli) -> Result<()> {

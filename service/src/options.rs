@@ -6,6 +6,7 @@
 
 mod acme;
 mod settings;
+mod shell_word;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -26,6 +27,7 @@ use zeroize::Zeroizing;
 
 pub(crate) use acme::Certificates;
 pub(crate) use settings::FixedSettings;
+pub(crate) use shell_word::shell_word;
 
 /// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
@@ -60,9 +62,12 @@ impl Installation {
             .database
             .as_ref()
             .filter(|url| !has_password(url))
-            .map(|url| format!(" --database {url}"));
+            .map(|url| format!(" --database {}", shell_word(url)));
         let token = self.token_file.as_ref();
-        let token = token.map(|file| format!(" --token-file {}", file.display()));
+        let token = token.map(|file| {
+            let file = shell_word(&file.to_string_lossy());
+            format!(" --token-file {file}")
+        });
         database.unwrap_or_default() + &token.unwrap_or_default()
     }
 
@@ -208,6 +213,12 @@ pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error
     }
 }
 
+/// Reads an address and a port to listen on.
+fn listener(text: &str) -> Result<SocketAddr, &'static str> {
+    let why = "a listener is an IP address and a port, such as 127.0.0.1:8787 or [::]:8787";
+    text.parse().map_err(|_| why)
+}
+
 /// How the service is reached, and by whom.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Listening {
@@ -216,7 +227,8 @@ pub(crate) struct Listening {
         long,
         env = "TAPDESK_LISTEN",
         value_name = "ADDRESS:PORT",
-        default_value_t = LISTEN
+        default_value_t = LISTEN,
+        value_parser = listener
     )]
     pub listen: SocketAddr,
 
@@ -455,6 +467,16 @@ mod tests {
             "postgres:data/tapdesk.db",
         ] {
             assert!(database(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_listener_with_a_name_is_refused_with_an_example() {
+        assert_eq!(listener("127.0.0.1:8787"), Ok(LISTEN));
+        assert!(listener("[::]:0").is_ok());
+        for text in ["localhost:8787", ":8787", "8787", "127.0.0.1", ""] {
+            let why = listener(text).unwrap_err();
+            assert!(why.contains("127.0.0.1:8787"), "{text}: {why}");
         }
     }
 

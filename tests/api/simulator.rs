@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
-use tapdesk_tests::TestService;
 use tapdesk_tests::fixtures::{chip, chip_json};
+use tapdesk_tests::{Answering as _, TestService};
 
 async fn virtual_inlay(service: &TestService, new: Value) -> Value {
     service.admin_create("/simulator/inlays", new).await
@@ -59,6 +59,16 @@ async fn a_virtual_inlay_taps_its_simulated_tag() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_tap_without_a_body_may_have_a_content_type() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let request = service.admin_request(Method::POST, &tap_path(&inlay));
+    let answer = request.header("content-type", "application/json");
+    let answer = answer.body(Vec::new()).answer().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
 #[tokio::test]

@@ -149,6 +149,23 @@ async fn wrong_use_and_an_unreachable_subject_have_a_status_of_their_own() {
         assert_eq!(run.ran.code, Some(2), "{arguments:?} {:?}", run.ran);
         assert!(run.results.is_empty(), "{arguments:?}");
     }
+    let run = judge(&[]).await;
+    let named = run.ran.stderr.contains("--service") && run.ran.stderr.contains("--verifier");
+    assert!(named, "{}", run.ran.stderr);
+}
+
+#[tokio::test]
+async fn a_report_is_printed_although_its_file_cannot_be_written() {
+    let router = Router::new().fallback(|| async { StatusCode::NOT_FOUND });
+    let server = Server::start(|_| router).await;
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("none/report.xml");
+    let file = file.to_str().unwrap();
+    let arguments = ["conformance", "--service", &server.base, "--junit", file];
+    let ran = run_with(&folder.path().join("none.db"), &[], &arguments).await;
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stdout.contains("payload-invalid-key"), "{ran:?}");
+    assert!(ran.stderr.contains("cannot be written"), "{ran:?}");
 }
 
 /// A server that closes each connection at once.

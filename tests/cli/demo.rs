@@ -5,7 +5,7 @@ use tapdesk_tests::ServiceProcess;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use super::{BINARY, launch, run_at};
+use super::{BINARY, launch, run_at, run_with};
 
 async fn with_demo() -> ServiceProcess {
     let service = launch().start().await;
@@ -49,6 +49,20 @@ async fn demo_data_is_loaded_once_and_can_be_removed_and_loaded_again() {
         assert_eq!(none, "There is no demo data.\n");
         run_at(&service, &["demo"]).await.good();
     }
+}
+
+#[tokio::test]
+async fn commands_to_copy_have_a_path_with_spaces_in_quotes() {
+    let service = launch().start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("my data/tapdesk.db");
+    let environment = [
+        ("TAPDESK_URL", service.base()),
+        ("TAPDESK_ADMIN_TOKEN", service.admin_token()),
+    ];
+    let demo = run_with(&database, &environment, &["demo"]).await.good();
+    let quoted = format!("--database 'sqlite:{}'", database.display());
+    assert!(demo.contains(&quoted), "{demo}");
 }
 
 #[tokio::test]

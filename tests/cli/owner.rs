@@ -66,6 +66,11 @@ async fn print(service: &ServiceProcess, group: i64) -> PathBuf {
     let sizes = ["--label-mm", "70x36", "--margin-mm", "0x4.5"];
     let text = ["--text", "{{product:name}} {{tag:attribute:serial}}"];
     let unproved = ["--allow-unproved-address"];
+    let refused = run_at(service, &labels).await.refused();
+    assert!(
+        refused.ends_with("give --allow-unproved-address."),
+        "{refused}"
+    );
     let arguments = [&labels[..], &sheet, &sizes, &text, &unproved].concat();
     let said = run_at(service, &arguments).await.good();
     assert!(said.contains("has 500 labels"), "{said}");

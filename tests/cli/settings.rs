@@ -37,6 +37,25 @@ async fn an_argument_goes_before_the_environment_before_a_stored_setting_before_
 }
 
 #[tokio::test]
+async fn a_variable_that_is_empty_counts_as_not_set() {
+    let mut launch = launch();
+    for name in [
+        "TAPDESK_TAG_URL",
+        "TAPDESK_ACME",
+        "TAPDESK_COUNTRY_FILE",
+        "TAPDESK_EXPOSE_ADMIN",
+        "TAPDESK_RATE_LIMIT",
+    ] {
+        launch = launch.env(name, "");
+    }
+    let service = launch.start().await;
+    let settings = service.admin_get("/settings").await;
+    for name in ["tag_url", "rate_limit"] {
+        assert_eq!(settings[name]["source"], "default", "{settings}");
+    }
+}
+
+#[tokio::test]
 async fn every_setting_has_a_variable() {
     let service = launch()
         .env("TAPDESK_TAG_URL", "https://tags.example/t/")

@@ -15,7 +15,7 @@ const TOLERANCE = 300;
  */
 export async function tap(service, rk) {
   if (!rk) return nothing("none");
-  const url = `${service}/v2/interactions/rk_payload?rk=${encodeURIComponent(base64(rk))}`;
+  const url = `${base(service)}/v2/interactions/rk_payload?rk=${encodeURIComponent(base64(rk))}`;
   const found = await ask(url, {}, ({ headers }, payload) => {
     if (Array.isArray(payload)) return nothing("expired");
     if (!payload.metadata) return undefined;
@@ -45,7 +45,7 @@ export async function update(service, rk, values, idempotencyKey = randomUUID())
     headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
     body: JSON.stringify({ rolling_key: base64(rk), data: values }),
   };
-  const answer = await ask(`${service}/v2/interactions/data`, request, ({ status, headers }, body) => {
+  const answer = await ask(`${base(service)}/v2/interactions/data`, request, ({ status, headers }, body) => {
     const refused = headers.get("tapdesk-reason");
     if (body.success) return { ok: true, reason: "saved" };
     if (refused) return { ok: false, reason: refused };
@@ -78,6 +78,9 @@ export function verifyWebhook(secret, headers, body) {
   if (!signed) throw new Error("tapdesk: the signature of the webhook is wrong.");
   return JSON.parse(Buffer.from(body).toString("utf8"));
 }
+
+/** People copy addresses with a slash at the end. */
+const base = (service) => service.replace(/\/+$/, "");
 
 const base64 = (rk) => Buffer.from(String(rk)).toString("base64");
 

@@ -26,7 +26,7 @@ function tap(string $service, ?string $rk): array
     if ($rk === null || $rk === '') {
         return nothing('none');
     }
-    $url = "$service/v2/interactions/rk_payload?" . http_build_query(['rk' => base64_encode($rk)]);
+    $url = base($service) . '/v2/interactions/rk_payload?' . http_build_query(['rk' => base64_encode($rk)]);
     $found = ask($url, ['method' => 'GET'], function (int $status, array $headers, array $payload): ?array {
         if ($payload === []) {
             return nothing('expired');
@@ -64,7 +64,7 @@ function update(string $service, ?string $rk, array $values, ?string $idempotenc
         'header' => ['Content-Type: application/json', 'Idempotency-Key: ' . ($idempotency_key ?? bin2hex(random_bytes(16)))],
         'content' => json_encode(['rolling_key' => base64_encode($rk), 'data' => (object) $values], JSON_THROW_ON_ERROR),
     ];
-    $answer = ask("$service/v2/interactions/data", $request, function (int $status, array $headers, array $body): ?array {
+    $answer = ask(base($service) . '/v2/interactions/data', $request, function (int $status, array $headers, array $body): ?array {
         if ($body['success'] ?? false) {
             return ['ok' => true, 'reason' => 'saved'];
         }
@@ -105,6 +105,12 @@ function verify_webhook(string $secret, array $headers, string $body): array
         }
     }
     throw new TapdeskException('The signature of the webhook is wrong.');
+}
+
+/** People copy addresses with a slash at the end. */
+function base(string $service): string
+{
+    return rtrim($service, '/');
 }
 
 function nothing(string $reason): array

@@ -49,7 +49,7 @@ def tap(service, rk):
             "expires_at": datetime.now(timezone.utc) + left,
         }
 
-    url = f"{service}/v2/interactions/rk_payload?{query}"
+    url = f"{_base(service)}/v2/interactions/rk_payload?{query}"
     return _ask(urllib.request.Request(url), read) or _nothing("unreachable")
 
 
@@ -63,7 +63,7 @@ def update(service, rk, values, idempotency_key=None):
     if not rk:
         return {"ok": False, "reason": "expired"}
     request = urllib.request.Request(
-        f"{service}/v2/interactions/data",
+        f"{_base(service)}/v2/interactions/data",
         data=json.dumps({"rolling_key": _base64(rk), "data": values}).encode(),
         # The service answers a repeated request again, instead of refusing a used key.
         headers={"Content-Type": "application/json", "Idempotency-Key": idempotency_key or str(uuid.uuid4())},
@@ -105,6 +105,11 @@ def verify_webhook(secret, headers, body):
     if not any(hmac.compare_digest(one.encode(), expected.encode()) for one in given):
         raise TapdeskError("The signature of the webhook is wrong.")
     return json.loads(body)
+
+
+def _base(service):
+    """People copy addresses with a slash at the end."""
+    return service.rstrip("/")
 
 
 def _base64(rk):

@@ -55,7 +55,8 @@ impl Connection {
 
     /// The options of this connection for another command; empty for the default connection.
     pub(super) fn as_arguments(&self) -> String {
-        let url = self.url.as_ref().map(|url| format!(" --url {url}"));
+        let url = self.url.as_ref();
+        let url = url.map(|url| format!(" --url {}", options::shell_word(url)));
         url.unwrap_or_default() + &self.installation.as_arguments()
     }
 

@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use tapdesk_service::plural::counted;
 use url::Url;
 
@@ -21,14 +21,15 @@ use contract::Contract;
 use verifier::Verifier;
 
 #[derive(Args)]
+#[command(group(ArgGroup::new("subject").required(true).args(["service", "verifier"])))]
 pub(super) struct Options {
     /// Check the service at this URL against the contract.
-    #[arg(long, value_name = "URL", required_unless_present = "verifier")]
+    #[arg(long, value_name = "URL")]
     service: Option<String>,
 
     /// Check the verifier of rolling codes with this URL template, such as
     /// `https://example.com/tag?picc_data={picc}&cmac={mac}`. It uses up counters, so use a test inlay.
-    #[arg(long, value_name = "TEMPLATE_URL", conflicts_with = "service")]
+    #[arg(long, value_name = "TEMPLATE_URL")]
     verifier: Option<String>,
 
     #[command(flatten)]
@@ -73,16 +74,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
         }
         (None, None) => return Err(NotRun::because("Give --service or --verifier.")),
     };
+    // First the report: the run has used up taps or counters, so it must not be lost with the file.
+    let mut out = io::stdout().lock();
+    report::write(&findings, &mut out)?;
+    if let Some(note) = note {
+        writeln!(out, "{note}")?;
+    }
     if let Some(file) = &options.junit {
         let written = junit::xml(suite, &findings).and_then(|xml| std::fs::write(file, xml));
         written.map_err(|error| {
             NotRun::because(format!("{} cannot be written: {error}.", file.display()))
         })?;
-    }
-    let mut out = io::stdout().lock();
-    report::write(&findings, &mut out)?;
-    if let Some(note) = note {
-        writeln!(out, "{note}")?;
     }
     match report::count(&findings, Outcome::Failed) {
         0 => Ok(()),

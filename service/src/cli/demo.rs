@@ -9,6 +9,7 @@ use serde_json::json;
 use tapdesk_service::demo::TAGS;
 
 use super::client::Connection;
+use crate::options::shell_word;
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -43,7 +44,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     for tag in &TAGS {
         writeln!(out, "  {:<12} {}", tag.slug, tag.about)?;
     }
-    let (program, more) = (super::program(), options.connection.as_arguments());
+    let program = shell_word(&super::program());
+    let more = options.connection.as_arguments();
     let tap = TAGS[0].slug;
     writeln!(out, "Try:")?;
     writeln!(out, "  {program} tap {tap}{more}")?;

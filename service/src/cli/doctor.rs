@@ -4,15 +4,18 @@ mod backups;
 mod certificates;
 mod disk;
 mod drill;
+mod mail;
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use tapdesk_service::client::{Limits, agent};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::plural::counted;
@@ -108,8 +111,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let content = Content::of(&found, examination.as_ref());
     let running = options.connection.open().and_then(|client| {
         let settings = client.get("/settings")?;
+        let mail = client.get("/mail").unwrap_or_default();
         // The service stores the result, which fails on a full disk.
-        Ok((settings, client.post("/tag-url/check", &json!({}))))
+        Ok((settings, mail, client.post("/tag-url/check", &json!({}))))
     });
     let mut findings = vec![
         (
@@ -136,7 +140,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ),
     ];
     if let Database::Sqlite(path) = &database {
-        let settings = running.as_ref().ok().map(|(settings, _)| settings);
+        let settings = running.as_ref().ok().map(|(settings, ..)| settings);
         let limit = disk::limit(settings, path, &content);
         findings.push(("Disk", disk::check(path, limit)));
     }
@@ -144,7 +148,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         findings.push(("Restore drill", drill::run(&database, options, now)?));
     }
     match running {
-        Ok((_, check)) => {
+        Ok((_, mail, check)) => {
             findings.push((
                 "Service",
                 Good(format!("it answers at {}", options.connection.url())),
@@ -156,19 +160,11 @@ pub(super) fn run(options: &Options) -> Result<()> {
                     |check| tag_address(&check),
                 ),
             ));
+            findings.extend(mail::check(&mail).map(|found| ("Mail", found)));
         }
         Err(error) => {
             findings.push(("Service", bad(error)));
-            findings.push(("Port", port("--listen", options.listening.listen)));
-            if options.certificates.acme().is_some() {
-                let Certificates {
-                    https_listen,
-                    http_listen,
-                    ..
-                } = options.certificates;
-                findings.push(("Port", port("--https-listen", https_listen)));
-                findings.push(("Port", port("--http-listen", http_listen)));
-            }
+            findings.extend(ports(options));
         }
     }
     if let Some(acme) = options.certificates.acme() {
@@ -366,11 +362,16 @@ fn rows(path: &Path, examination: Examination) -> (Finding, Option<Examination>)
     match sqlite::check_rows(path) {
         Err(error) => (bad(error), Some(examination)),
         Ok(()) if private_file::is_open_to_others(path).unwrap_or(false) => {
-            let finding = Warning(format!("Others can read {shown}. Run: chmod 600 {shown}"));
-            (finding, Some(examination))
+            (Warning(open_to_others(path)), Some(examination))
         }
         Ok(()) => (Good(format!("{shown} is intact")), Some(examination)),
     }
+}
+
+/// The sentence about a file that only its owner should read, with the command that helps.
+fn open_to_others(file: &Path) -> String {
+    let word = options::shell_word(&file.to_string_lossy());
+    format!("Others can read {}. Run: chmod 600 {word}", file.display())
 }
 
 fn admin_token(connection: &Connection) -> Finding {
@@ -386,7 +387,7 @@ fn admin_token(connection: &Connection) -> Finding {
     let shown = file.display();
     match private_file::is_open_to_others(&file) {
         Ok(false) => Good(format!("it is in {shown}")),
-        Ok(true) => Bad(format!("Others can read {shown}. Run: chmod 600 {shown}")),
+        Ok(true) => Bad(open_to_others(&file)),
         Err(error) if error.kind() == ErrorKind::NotFound => Warning(format!(
             "No token in {shown} yet. The first start creates it."
         )),
@@ -415,10 +416,47 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
             ))
         }
         Ok(Some(_)) if private_file::is_open_to_others(file).unwrap_or(false) => {
-            Bad(format!("Others can read {shown}. Run: chmod 600 {shown}"))
+            Bad(open_to_others(file))
         }
         Ok(Some(_)) => Good(format!("it is in {shown}; keep a copy of it")),
     }
+}
+
+/// Checks each port that a service with these options listens on. If it listens there already, none of
+/// them is free, and none is in the way.
+fn ports(options: &Options) -> Vec<(&'static str, Finding)> {
+    let listen = options.listening.listen;
+    if is_tapdesk(listen) {
+        let found = Good(format!("a Tapdesk service listens on {listen}"));
+        return vec![("Port", found)];
+    }
+    let mut all = vec![port("--listen", listen)];
+    if options.certificates.acme().is_some() {
+        let Certificates {
+            https_listen,
+            http_listen,
+            ..
+        } = options.certificates;
+        all.push(port("--https-listen", https_listen));
+        all.push(port("--http-listen", http_listen));
+    }
+    all.into_iter().map(|found| ("Port", found)).collect()
+}
+
+/// Whether a Tapdesk service answers at this address.
+fn is_tapdesk(listen: SocketAddr) -> bool {
+    // It is on this machine.
+    let limits = Limits {
+        connect: Duration::from_secs(2),
+        answer: Duration::from_secs(2),
+    };
+    let url = format!("http://{}/health", options::reachable(listen));
+    let agent = agent(&url, limits).timeout_recv_body(Some(limits.answer));
+    let answer = agent.build().new_agent().get(&url).call();
+    answer.is_ok_and(|mut answer| {
+        let body = answer.body_mut().read_json::<Value>();
+        body.is_ok_and(|body| body["status"] == "ok")
+    })
 }
 
 fn port(option: &str, listen: SocketAddr) -> Finding {

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use tapdesk_service::client::Download;
+use tapdesk_service::client::{Download, Error};
 use tapdesk_service::id::{EncodingRunId, TagId};
 
 use super::client::Connection;
@@ -165,19 +165,33 @@ fn ids(text: &str) -> Result<Value> {
     parts.collect()
 }
 
+/// A refusal in the words of the command: the service names the member of a request.
+fn as_of_command(error: Error) -> anyhow::Error {
+    match &error {
+        Error::Refused { message, problem }
+            if problem.code.as_deref() == Some("address_not_proved") =>
+        {
+            let member = "send \"allow_unproved_address\": true";
+            anyhow!(message.replace(member, "give --allow-unproved-address"))
+        }
+        _ => error.into(),
+    }
+}
+
 pub(super) fn run(options: &Options) -> Result<()> {
     let body = options.body()?;
     let service = options.connection.open()?;
     let path = "/labels";
     let file = &options.file;
     if file == Path::new("-") {
-        let answer = service.submit(path, &body)?.into_body();
+        let answer = service.submit(path, &body).map_err(as_of_command)?;
+        let answer = answer.into_body();
         let mut content = answer.into_with_config().limit(u64::MAX).reader();
         io::copy(&mut content, &mut io::stdout().lock())?;
         return Ok(());
     }
     let mut download = Download::create(file, path.to_owned())?;
-    let answer = service.submit(path, &body)?;
+    let answer = service.submit(path, &body).map_err(as_of_command)?;
     let header = |name: &str| answer.headers().get(name)?.to_str().ok();
     let total = header("tapdesk-total").unwrap_or("the").to_owned();
     let is_named_pdf = file

@@ -120,19 +120,23 @@ pub(super) fn run(options: &Options) -> Result<()> {
     });
     let seal = restore.seal;
     let needs_key = wrapped.is_some() && !opens;
+    // Before the database: a key without one does no harm, but one without its key is locked.
+    if let Some(key) = &key
+        && present.is_none()
+    {
+        key_file::create(&key_path, key)?;
+    }
     restore.record(Actor::CommandLine, now, &OsEntropy)?;
     if let Some(aside) = restore.finish(now)? {
         writeln!(out, "The former database is now {}.", aside.display())?;
     }
-    if let Some(key) = &key {
-        if is_other {
-            let suffix = format!(".replaced-at-{}", now.unix_seconds());
-            let aside = private_file::move_aside(&key_path, &suffix)?;
-            writeln!(out, "The former key is now {}.", aside.display())?;
-        }
-        if is_other || present.is_none() {
-            key_file::create(&key_path, key)?;
-        }
+    if let Some(key) = &key
+        && is_other
+    {
+        let suffix = format!(".replaced-at-{}", now.unix_seconds());
+        let aside = private_file::move_aside(&key_path, &suffix)?;
+        writeln!(out, "The former key is now {}.", aside.display())?;
+        key_file::create(&key_path, key)?;
     }
     let made = note.map_or_else(String::new, |note| format!(" of {}", note.at));
     writeln!(

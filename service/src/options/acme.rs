@@ -7,6 +7,8 @@ use clap::Args;
 use tapdesk_service::certificates::Acme;
 use url::{Host, Url};
 
+use super::listener;
+
 /// Certificates by ACME, and their listeners.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Certificates {
@@ -47,7 +49,8 @@ pub(crate) struct Certificates {
         long,
         env = "TAPDESK_HTTPS_LISTEN",
         value_name = "ADDRESS:PORT",
-        default_value = "[::]:443"
+        default_value = "[::]:443",
+        value_parser = listener
     )]
     pub https_listen: SocketAddr,
 
@@ -56,7 +59,8 @@ pub(crate) struct Certificates {
         long,
         env = "TAPDESK_HTTP_LISTEN",
         value_name = "ADDRESS:PORT",
-        default_value = "[::]:80"
+        default_value = "[::]:80",
+        value_parser = listener
     )]
     pub http_listen: SocketAddr,
 }

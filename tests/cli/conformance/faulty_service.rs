@@ -4,7 +4,7 @@ mod server;
 
 use futures_util::{StreamExt as _, stream};
 
-use super::{Run, judge};
+use super::{Run, judge, judge_with};
 
 /// A broken rule of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,7 @@ enum Fault {
     KeyUnderAnotherName,
     OneKeyForAll,
     ReplayVerifies,
+    ReplayIsNull,
     NullIsFalse,
     VerifiedIsText,
     InvalidKeyIs404,
@@ -32,24 +33,34 @@ enum Fault {
     NoPost,
     TextTaken,
     NoCors,
+    NoCorsForUpdates,
     Cached,
+    PayloadCached,
     AnyVersion,
     GetUpdates,
+    RefusalConsumes,
+    UpdateEndsPayload,
+    SameAgainSucceeds,
+    ShortLife,
+    KeyEndsEarly,
 }
 
 use Fault::{
-    AnyVersion, Cached, CheckThenConsume, GetUpdates, IdsAreTexts, InvalidKeyIs404, KeyNotConsumed,
-    KeyUnderAnotherName, NoCors, NoLocation, NoPost, NullIsFalse, OldKeyTaken, OneKeyForAll,
-    OtherMessage, PayloadConsumesKey, PermanentRedirect, RawKeyTaken, RawKeyTakenToo, RefusalIs200,
-    ReplayVerifies, RkEncoded, TextTaken, UnknownLeftOut, VariableCreated, VerifiedIsText,
+    AnyVersion, Cached, CheckThenConsume, GetUpdates, IdsAreTexts, InvalidKeyIs404, KeyEndsEarly,
+    KeyNotConsumed, KeyUnderAnotherName, NoCors, NoCorsForUpdates, NoLocation, NoPost, NullIsFalse,
+    OldKeyTaken, OneKeyForAll, OtherMessage, PayloadCached, PayloadConsumesKey, PermanentRedirect,
+    RawKeyTaken, RawKeyTakenToo, RefusalConsumes, RefusalIs200, ReplayIsNull, ReplayVerifies,
+    RkEncoded, SameAgainSucceeds, ShortLife, TextTaken, UnknownLeftOut, UpdateEndsPayload,
+    VariableCreated, VerifiedIsText,
 };
 
 /// Each fault, and the check that fails because of it.
-const FAULTS: [(Fault, &str); 26] = [
+const FAULTS: [(Fault, &str); 34] = [
     (PermanentRedirect, "tap-redirects"),
     (KeyUnderAnotherName, "tap-key"),
     (OneKeyForAll, "tap-keys-differ"),
     (ReplayVerifies, "tap-replay"),
+    (ReplayIsNull, "tap-replay"),
     (NullIsFalse, "tap-static-not-checked"),
     (VerifiedIsText, "payload-tag-verified"),
     (InvalidKeyIs404, "payload-invalid-key"),
@@ -69,9 +80,16 @@ const FAULTS: [(Fault, &str); 26] = [
     (NoPost, "payload-post"),
     (TextTaken, "update-content-type"),
     (NoCors, "cors-payload"),
+    (NoCorsForUpdates, "cors-update"),
     (Cached, "answers-are-not-cached"),
+    (PayloadCached, "answers-are-not-cached"),
     (AnyVersion, "version-prefix"),
     (GetUpdates, "update-method"),
+    (RefusalConsumes, "update-after-refusal"),
+    (UpdateEndsPayload, "payload-after-update"),
+    (SameAgainSucceeds, "update-once"),
+    (ShortLife, "payload-expires-in"),
+    (KeyEndsEarly, "payload-late-key"),
 ];
 
 /// Services that are judged at the same time.
@@ -81,6 +99,9 @@ const AT_ONCE: usize = 4;
 async fn judged(fault: Option<Fault>) -> Run {
     let server = server::start(fault).await;
     let base = &*server.base;
+    if fault == Some(KeyEndsEarly) {
+        return judged_in_simulated_time(base).await;
+    }
     let urls: Vec<String> = (0..3)
         .map(|number| match fault {
             Some(NullIsFalse) => format!("{base}/t/poster"),
@@ -95,13 +116,37 @@ async fn judged(fault: Option<Fault>) -> Run {
     judge(&arguments).await
 }
 
+/// Judges the service at `base` by taps of its virtual inlay.
+async fn judged_in_simulated_time(base: &str) -> Run {
+    let token = [(
+        "TAPDESK_ADMIN_TOKEN",
+        "tapdesk_0123456789abcdef0123456789abcdef",
+    )];
+    judge_with(&token, &["--service", base, "--simulated", "bottle"]).await
+}
+
+#[tokio::test]
+async fn a_right_service_passes_in_simulated_time() {
+    let server = server::start(None).await;
+    let run = judged_in_simulated_time(&server.base).await;
+    run.passes();
+    assert_eq!(
+        run.with("skipped"),
+        ["payload-expires-in", "tap-static-not-checked"]
+    );
+}
+
 #[tokio::test]
 async fn a_right_service_passes_every_check_but_that_of_a_static_url() {
     let run = judged(None).await;
     run.passes();
     assert_eq!(
         run.with("skipped"),
-        ["payload-expires-in", "tap-static-not-checked"]
+        [
+            "payload-expires-in",
+            "payload-late-key",
+            "tap-static-not-checked"
+        ]
     );
 }
 

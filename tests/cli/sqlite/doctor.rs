@@ -99,6 +99,40 @@ async fn what_is_in_the_way_is_named_with_its_way_out() {
 }
 
 #[tokio::test]
+async fn a_service_without_an_admin_api_is_named_and_no_other_program_on_its_port() {
+    let mut launch = launch();
+    launch.listen = "0.0.0.0:0".to_owned();
+    let service = launch.start().await;
+    let (_, port) = service.base().rsplit_once(':').expect("a port");
+    let base = format!("http://127.0.0.1:{port}");
+    let listen = format!("0.0.0.0:{port}");
+    let environment = [
+        ("TAPDESK_URL", &*base),
+        ("TAPDESK_LISTEN", &*listen),
+        ("TAPDESK_ADMIN_TOKEN", service.admin_token()),
+    ];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    assert_eq!(report.code, Some(1), "{report:?}");
+    assert!(report.stdout.contains("--expose-admin"), "{report:?}");
+    assert!(!report.stdout.contains("another program"), "{report:?}");
+    let demo = run_with(&launch.database(), &environment, &["demo"]).await;
+    assert!(demo.stderr.contains("--expose-admin"), "{demo:?}");
+}
+
+#[tokio::test]
+async fn the_port_of_the_service_is_not_used_by_another_program_if_its_token_is_wrong() {
+    let launch = launch();
+    let service = launch.start().await;
+    let listen = service.base().trim_start_matches("http://");
+    let wrong = "x".repeat(40);
+    let environment = [("TAPDESK_LISTEN", listen), ("TAPDESK_ADMIN_TOKEN", &*wrong)];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    assert_eq!(report.code, Some(1), "{report:?}");
+    let line = format!("ok    Port         a Tapdesk service listens on {listen}");
+    assert!(report.stdout.contains(&line), "{report:?}");
+}
+
+#[tokio::test]
 async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
     let service = launch().start().await;
     let key = service.folder().join("inlay.key");
@@ -128,6 +162,22 @@ async fn notifications_without_a_mail_server_are_named() {
     let report = run_at(&service, &["doctor"]).await.good();
     let line = "warn  Notifications There is no mail server";
     assert!(report.contains(line), "{report}");
+}
+
+#[tokio::test]
+async fn a_mail_server_that_does_not_answer_is_named() {
+    let service = launch().start().await;
+    let report = run_at(&service, &["doctor"]).await.good();
+    assert!(!report.contains(" Mail "), "{report}");
+    let port = tapdesk_tests::free_port();
+    let settings = json!({
+        "host": "127.0.0.1", "port": port, "security": "none", "from": "tapdesk@example.com",
+    });
+    let set = service.admin(Method::PUT, "/mail", settings);
+    set.await.expect(200);
+    let report = run_at(&service, &["doctor"]).await.good();
+    let line = format!("warn  Mail         127.0.0.1 cannot be reached at port {port}");
+    assert!(report.contains(&line), "{report}");
 }
 
 #[tokio::test]

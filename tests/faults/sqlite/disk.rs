@@ -259,9 +259,9 @@ async fn on_a_full_disk_a_backup_and_the_end_say_that_counts_are_not_written_and
     assert!(service.terminate().await.success());
 }
 
-/// A launch on a small disk that is full when the service starts. Its database was created while
-/// there was room.
-fn on_a_disk_that_is_full() -> Option<Launch> {
+/// A launch on a small disk that is full but for `room` KiB when the service starts. Its database was
+/// created while there was room.
+fn on_a_disk_that_is_full(room: u32) -> Option<Launch> {
     const MADE_AND_FILLED: &str = r#"
         mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" || exit
         : >"$0/said"
@@ -269,19 +269,20 @@ fn on_a_disk_that_is_full() -> Option<Launch> {
         until grep -q listening "$0/said"; do kill -0 "$first" || exit; sleep 0.05; done
         kill -TERM "$first"; wait "$first"
         cat /dev/zero >"$0/filler" 2>/dev/null
-        # Room to open the database (32 KiB are shared memory), and none to write to it.
-        truncate -s -36K "$0/filler"
+        truncate -s -ROOM "$0/filler"
         exec "$@""#;
     let mut launch = on_a_small_disk()?;
     let mut parts = launch.command.iter_mut();
     let script = parts.find(|part| part.contains("mount "));
-    MADE_AND_FILLED.clone_into(script.expect("the script that mounts the disk"));
+    *script.expect("the script that mounts the disk") =
+        MADE_AND_FILLED.replace("ROOM", &format!("{room}K"));
     Some(launch)
 }
 
 #[tokio::test]
 async fn a_service_that_starts_on_a_full_disk_knows_so_before_it_listens() {
-    let Some(launch) = on_a_disk_that_is_full() else {
+    // Room to open the database (32 KiB are shared memory), and none to write to it.
+    let Some(launch) = on_a_disk_that_is_full(36) else {
         return;
     };
     let service = launch.start().await;
@@ -290,6 +291,44 @@ async fn a_service_that_starts_on_a_full_disk_knows_so_before_it_listens() {
     let create = service.admin(Method::POST, "/tags", json!({"name": "More"}));
     assert_eq!(create.await.status, 507);
     assert_eq!(service.tap("/t/nobody-knows").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_database_without_room_to_open_it_is_refused_in_words() {
+    let Some(launch) = on_a_disk_that_is_full(0) else {
+        return;
+    };
+    let (status, said) = launch.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("the disk is full. Make room"), "{said}");
+}
+
+/// A launch whose token is to be written to a disk without room.
+fn with_a_token_on_a_full_disk() -> Option<Launch> {
+    const FILLED: &str = r#"
+        mkdir "$0/small" && mount -t tmpfs -o size=64k,mode=700 tapdesk "$0/small" || exit
+        cat /dev/zero >"$0/small/filler" 2>/dev/null
+        "$@"; status=$?
+        [ ! -e "$0/small/admin.token" ] || echo "an empty token stays" >&2
+        exit $status"#;
+    let mut launch = on_a_small_disk()?;
+    launch.token_in_environment = false;
+    let file = launch.folder.path().join("small/admin.token");
+    let mut parts = launch.command.iter_mut();
+    let script = parts.find(|part| part.contains("mount "));
+    FILLED.clone_into(script.expect("the script that mounts the disk"));
+    Some(launch.env("TAPDESK_TOKEN_FILE", file.to_str().expect("text")))
+}
+
+#[tokio::test]
+async fn a_token_without_room_leaves_no_empty_file() {
+    let Some(launch) = with_a_token_on_a_full_disk() else {
+        return;
+    };
+    let (status, said) = launch.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("admin.token cannot be used"), "{said}");
+    assert!(!said.contains("stays"), "{said}");
 }
 
 async fn studio(service: &ServiceProcess) -> TestTag {

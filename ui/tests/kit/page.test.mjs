@@ -22,6 +22,9 @@ test.beforeAll(async () => {
   pages.set("bare.html", plain(script));
   const other = '<img name="currentScript" src="https://evil.example/kit/1/tapdesk.js">';
   pages.set("named.html", plain("", other + script));
+  pages.set("twice.html", plain(script + script));
+  pages.set("module.html", plain(script.replace("<script ", '<script type="module" ')));
+  pages.set("form.html", plain(`<form id="tapdesk"><input name="guard"></form>${script}`));
   pages.set("open.html", plain(`${script}<script src="open.js"></script>`, "<h1>Secret</h1>"));
   pages.set("open.js", "tapdesk.guard({ timeout: 500, onfail: (tap) => document.body.append(`Sorry: ${tap.verified} ${tap.reason}`) });");
   pages.set("changed.html", pages.get("members.html").replace("sha384-", "sha384-AAAA"));
@@ -136,6 +139,30 @@ test("an element with the name of the current script chooses no service", ({ bro
     },
     [/Content Security Policy/],
   ));
+
+test("a page that loads the script twice keeps its key", ({ browser }) =>
+  phone(browser, async (page) => {
+    const tag = await tagAt(ui, at("twice.html"));
+    await page.goto(tag.tap());
+    assert.equal(page.url(), at("twice.html"));
+    assert.equal((await tapped(page)).verified, true);
+    assert.deepEqual(await update(page, { registered: true }), { ok: true, reason: "saved" });
+  }));
+
+test("as a module the script needs the name of the service", ({ browser }) =>
+  phone(browser, async (page) => {
+    const tag = await tagAt(ui, at("module.html"));
+    await page.goto(tag.tap());
+    await assert.rejects(tapped(page), /name the service/);
+    assert.equal((await tapped(page, { service: ui.service })).verified, true);
+  }));
+
+test("an element with the name of the kit is not taken for it", ({ browser }) =>
+  phone(browser, async (page) => {
+    const tag = await tagAt(ui, at("form.html"));
+    await page.goto(tag.tap());
+    assert.equal((await tapped(page)).verified, true);
+  }));
 
 test("an update names its reason", ({ browser }) =>
   phone(

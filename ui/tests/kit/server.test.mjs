@@ -97,7 +97,7 @@ for (const [language, how] of Object.entries(languages)) {
     const api = client(ui);
     const port = await freePort();
     const { secret } = await api.post("/webhooks", { url: `http://127.0.0.1:${port}/hook`, events: ["tap.verified"] });
-    await start(how, port, secret, async (shop) => {
+    const work = async (shop) => {
       const tag = await tagAt(ui, shop.url);
       const url = tag.tap();
       const { location, found } = await opened(url);
@@ -127,7 +127,9 @@ for (const [language, how] of Object.entries(languages)) {
         const forged = await fetch(shop.url, { method: "POST", headers, body: "{}" });
         assert.equal(forged.status, 400);
       }
-    });
+    };
+    // As people copy an address.
+    await start(how, port, secret, work, `${ui.service}/`);
   });
 
   test(`an update in ${language} is repeated with an idempotency key of its own`, async () => {
@@ -135,7 +137,7 @@ for (const [language, how] of Object.entries(languages)) {
     const { headers } = await fetch(tag.tap(), { redirect: "manual" });
     const rk = new URL(headers.get("location")).searchParams.get("rk");
     const [program, ...rest] = repeats[language];
-    const { stdout } = await promisify(execFile)(program, [...rest, ui.service, rk], { cwd: `${kit}server` });
+    const { stdout } = await promisify(execFile)(program, [...rest, `${ui.service}/`, rk], { cwd: `${kit}server` });
     assert.deepEqual(stdout.trim().split("\n"), ["saved", "saved", "used"]);
     assert.equal((await tag.variables()).owner, "Anna");
   });

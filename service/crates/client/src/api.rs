@@ -19,6 +19,9 @@ use crate::error::{Error, Problem};
 const ADMIN: &str = "/admin/v1";
 /// The header with the name of the program, for the audit log.
 const PROGRAM: &str = "tapdesk-program";
+/// The service's sentence about a path without a route. A listener without the admin API says it about
+/// each of its paths.
+const NO_ROUTE: &str = "There is no such route.";
 /// The number of items that a page of a list has if all are read.
 const AT_ONCE: u32 = 500;
 
@@ -204,6 +207,9 @@ impl Client {
             (StatusCode::UNAUTHORIZED, _) => format!(
                 "The service at {base} does not accept the admin token from {}.",
                 self.program.token_from
+            ),
+            (StatusCode::NOT_FOUND, Some(detail)) if detail == NO_ROUTE => format!(
+                "The service at {base} has no admin API there. Start it with --expose-admin, or on a loopback address."
             ),
             (_, Some(detail)) => detail.clone(),
             (status, None) => {

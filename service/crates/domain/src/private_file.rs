@@ -10,10 +10,19 @@ use tempfile::TempPath;
 /// this returns. Fails if one exists.
 pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = open_new(path)?;
+    let written = write_line(&mut file, content);
+    if written.is_err() {
+        // On a full disk an empty file would stay, and the next start would take it for the whole one.
+        let _ = std::fs::remove_file(path);
+    }
+    written?;
+    sync_folder_of(path)
+}
+
+fn write_line(file: &mut File, content: &[u8]) -> io::Result<()> {
     file.write_all(content)?;
     file.write_all(b"\n")?;
-    file.sync_all()?;
-    sync_folder_of(path)
+    file.sync_all()
 }
 
 /// Creates an empty file of mode 0600. Fails if one exists.

@@ -8,6 +8,8 @@ mod tap;
 mod taps;
 mod update;
 
+use std::cell::Cell;
+
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -61,6 +63,8 @@ pub(super) struct Contract {
     base: String,
     variable: String,
     taps: Taps,
+    /// Whether an update was accepted, which uses up the key of the shared tap.
+    has_updated: Cell<bool>,
 }
 
 /// A variable that no tag has.
@@ -75,6 +79,7 @@ impl Contract {
             web: Web::new(&url),
             variable: options.variable.clone(),
             taps: Taps::new(&base, options)?,
+            has_updated: Cell::new(false),
             base,
         };
         match contract.payload("") {
@@ -118,8 +123,16 @@ impl Contract {
 
     /// The update call with this body.
     fn send(&self, body: &str) -> Result<Answer, ureq::Error> {
-        let headers = [("content-type", "application/json")];
-        self.web.post(&self.operation(UPDATE), &headers, body)
+        self.send_as("application/json", body)
+    }
+
+    /// The update call with a body of this media type.
+    fn send_as(&self, kind: &str, body: &str) -> Result<Answer, ureq::Error> {
+        let headers = [("content-type", kind)];
+        let answer = self.web.post(&self.operation(UPDATE), &headers, body)?;
+        self.has_updated
+            .set(self.has_updated.get() || answer.status == 200);
+        Ok(answer)
     }
 
     /// The change of the tag's variable.

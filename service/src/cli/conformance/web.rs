@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -24,12 +24,17 @@ const BODY_MAX: u64 = 4 * 1024 * 1024;
 /// a subject that hangs takes most of an hour.
 const TIMEOUTS_MAX: u32 = 3;
 
+/// How long a run waits for a subject that limits requests, in seconds. Limiters count by the minute.
+const WAITED_MAX: u64 = 120;
+
 /// A client without cookies, so that each request is one of a new visitor.
 #[derive(Clone)]
 pub(super) struct Web {
     agent: Agent,
     /// The requests without an answer in time since the last answer.
     timeouts: Arc<AtomicU32>,
+    /// The seconds for which requests have waited, because the subject limits them.
+    waited: Arc<AtomicU64>,
 }
 
 /// An answer, with its body as text.
@@ -61,6 +66,7 @@ impl Web {
         Self {
             agent: agent.build().new_agent(),
             timeouts: Arc::default(),
+            waited: Arc::default(),
         }
     }
 
@@ -75,7 +81,7 @@ impl Web {
         url: &str,
         headers: &[(&str, &str)],
     ) -> Result<Answer, ureq::Error> {
-        self.run(request(method, url, headers).body(())?)
+        self.patiently(request(method, url, headers).body(())?)
     }
 
     /// A POST request with a body.
@@ -85,7 +91,22 @@ impl Web {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Result<Answer, ureq::Error> {
-        self.run(request(Method::POST, url, headers).body(body)?)
+        self.patiently(request(Method::POST, url, headers).body(body)?)
+    }
+
+    /// Sends a request, and once more if it was one too many for a limiter: the rules that are checked
+    /// hold below the limit.
+    fn patiently(&self, request: Request<impl AsSendBody + Clone>) -> Result<Answer, ureq::Error> {
+        let again = request.clone();
+        let answer = self.run(request)?;
+        let Some(seconds) = answer.asks_to_wait() else {
+            return Ok(answer);
+        };
+        if self.waited.fetch_add(seconds, Ordering::Relaxed) + seconds > WAITED_MAX {
+            return Ok(answer);
+        }
+        thread::sleep(Duration::from_secs(seconds));
+        self.run(again)
     }
 
     fn run(&self, request: Request<impl AsSendBody>) -> Result<Answer, ureq::Error> {
@@ -176,6 +197,15 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
+    /// The seconds after which a limiter allows another request.
+    fn asks_to_wait(&self) -> Option<u64> {
+        let seconds = self.header("retry-after").filter(|_| self.status == 429)?;
+        seconds
+            .parse()
+            .ok()
+            .filter(|seconds| *seconds <= WAITED_MAX)
+    }
+
     /// The destination of a redirect.
     pub(super) fn target(&self) -> Option<&str> {
         let is_redirect = (300..400).contains(&self.status);
@@ -211,7 +241,7 @@ pub(super) fn rolling_key(target: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{BufRead as _, BufReader, Write as _};
     use std::net::TcpListener;
 
     use super::*;
@@ -258,6 +288,32 @@ mod tests {
         let error = impatient(&url).get(url.as_str()).unwrap_err();
         assert!(matches!(error, ureq::Error::Timeout(_)), "{error}");
         drop(server.join());
+    }
+
+    #[test]
+    fn a_request_that_was_one_too_many_is_sent_once_more() {
+        const OK: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        for (wait, statuses) in [("0", vec![200, 200]), ("121", vec![429, 200])] {
+            let (listener, url) = listener();
+            let limited = format!(
+                "HTTP/1.1 429 Too Many Requests\r\nretry-after: {wait}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+            );
+            let answers = [limited, OK.to_owned(), OK.to_owned()];
+            thread::spawn(move || {
+                for answer in answers {
+                    let (stream, _) = listener.accept().unwrap();
+                    let lines = BufReader::new(&stream).lines().map_while(Result::ok);
+                    let head = lines.take_while(|line| !line.is_empty()).count();
+                    assert!(head > 0);
+                    (&stream).write_all(answer.as_bytes()).unwrap();
+                }
+            });
+            let web = Web::new(&url);
+            let found: Vec<u16> = (0..2)
+                .map(|_| web.get(url.as_str()).unwrap().status)
+                .collect();
+            assert_eq!(found, statuses, "after {wait} seconds");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::cli::bucket;
 pub(super) fn check(database: &Database, content: &Content, server: &S3Server) -> Finding {
     const NONE: &str = "the schedule has made none that are kept";
     let Database::Sqlite(path) = database else {
-        return Good(NONE.to_owned());
+        return Good("the tools of PostgreSQL make them: pg_dump, or pg_basebackup".to_owned());
     };
     if let Some(finding) = content.finding(NONE) {
         return finding;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, Response, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, Uri};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -30,9 +30,16 @@ struct Stored {
     read: HashSet<String>,
     codes: HashSet<String>,
     variables: HashSet<String>,
+    /// The bodies of updates that succeeded.
+    bodies: HashSet<String>,
+    /// By how much simulated time was moved, in milliseconds.
+    moved: u64,
+    /// By how much it had been moved when a key was issued.
+    issued: HashMap<String, u64>,
 }
 
 struct Service {
+    base: String,
     fault: Option<Fault>,
     stored: Mutex<Stored>,
     inside: AtomicUsize,
@@ -45,12 +52,16 @@ pub(super) async fn start(fault: Option<Fault>) -> Server {
     if fault == Some(Fault::OldKeyTaken) {
         stored.keys.insert(OLD_KEY.to_owned(), Value::Null);
     }
-    let service = Service {
-        fault,
-        stored: Mutex::new(stored),
-        inside: AtomicUsize::new(0),
-    };
-    Server::start(|_| Router::new().fallback(answer).with_state(Arc::new(service))).await
+    Server::start(|base| {
+        let service = Service {
+            base: base.to_owned(),
+            fault,
+            stored: Mutex::new(stored),
+            inside: AtomicUsize::new(0),
+        };
+        Router::new().fallback(answer).with_state(Arc::new(service))
+    })
+    .await
 }
 
 async fn answer(
@@ -64,6 +75,9 @@ async fn answer(
     if path.starts_with("/t/") {
         return service.tap(&uri);
     }
+    if let Some(path) = path.strip_prefix("/admin/v1") {
+        return service.admin(path, &body);
+    }
     let path = if service.is(Fault::AnyVersion) {
         format!(
             "/v2{}",
@@ -74,7 +88,13 @@ async fn answer(
     };
     match (path.as_str(), method.as_str()) {
         ("/v2/interactions/rk_payload", "GET" | "POST") => service.payload(&method, &uri),
-        ("/v2/interactions/data", "POST") => service.update(&headers, &body).await,
+        ("/v2/interactions/data", "POST") => {
+            let mut answer = service.update(&headers, &body).await;
+            if service.is(Fault::NoCorsForUpdates) {
+                answer.headers_mut().remove("access-control-allow-origin");
+            }
+            answer
+        }
         ("/v2/interactions/data", "GET") if service.is(Fault::GetUpdates) => {
             service.json(200, &updated())
         }
@@ -134,7 +154,11 @@ impl Service {
             let verified = match parameter(uri, "code") {
                 Some(code) => {
                     let is_new = stored.codes.insert(code);
-                    json!(is_new || self.is(Fault::ReplayVerifies))
+                    if !is_new && self.is(Fault::ReplayIsNull) {
+                        Value::Null
+                    } else {
+                        json!(is_new || self.is(Fault::ReplayVerifies))
+                    }
                 }
                 None if self.is(Fault::NullIsFalse) => json!(false),
                 None => Value::Null,
@@ -146,6 +170,7 @@ impl Service {
             };
             let key = format!("Key{number:041}");
             stored.keys.insert(key.clone(), verified);
+            stored.issued.insert(key.clone(), stored.moved);
             key
         });
         let status = if self.is(Fault::PermanentRedirect) {
@@ -183,14 +208,30 @@ impl Service {
         let found = key.and_then(|key| {
             let verified = self.with(|stored| {
                 let verified = stored.keys.get(&key).cloned();
+                let verified = verified.filter(|_| self.lives(stored, &key));
                 let is_first = stored.read.insert(key.clone());
-                verified.filter(|_| is_first || !self.is(Fault::PayloadConsumesKey))
+                let has_ended = self.is(Fault::UpdateEndsPayload) && stored.consumed.contains(&key);
+                verified
+                    .filter(|_| is_first || !self.is(Fault::PayloadConsumesKey))
+                    .filter(|_| !has_ended)
             });
             Some(self.payload_of(&key, &verified?))
         });
         let is_refused = self.is(Fault::NoPost) && method == Method::POST;
         match found.filter(|_| !is_refused) {
-            Some(payload) => self.json(200, &payload),
+            Some(payload) => {
+                let mut answer = self.json(200, &payload);
+                let changed = match self.fault {
+                    Some(Fault::PayloadCached) => Some(("cache-control", "max-age=60")),
+                    Some(Fault::ShortLife) => Some(("tapdesk-expires-in", "60")),
+                    _ => None,
+                };
+                if let Some((name, value)) = changed {
+                    let value = HeaderValue::from_static(value);
+                    answer.headers_mut().insert(name, value);
+                }
+                answer
+            }
             None if self.is(Fault::InvalidKeyIs404) => self.json(404, &json!([])),
             None => self.json(200, &json!([])),
         }
@@ -248,6 +289,15 @@ impl Service {
         if !is_known && self.is(Fault::OtherMessage) {
             return self.json(400, &json!({"error": true, "message": "Unknown variable"}));
         }
+        if self.is(Fault::SameAgainSucceeds) && self.with(|stored| stored.bodies.contains(body)) {
+            return self.json(200, &updated());
+        }
+        if self.is(Fault::RefusalConsumes)
+            && !is_known
+            && let Some(key) = &key
+        {
+            self.with(|stored| stored.consumed.insert(key.clone()));
+        }
         let Some(key) = key.filter(|_| is_known) else {
             return self.refused();
         };
@@ -257,6 +307,7 @@ impl Service {
         if !self.is(Fault::KeyNotConsumed) {
             self.with(|stored| stored.consumed.insert(key));
         }
+        self.with(|stored| stored.bodies.insert(body.to_owned()));
         self.json(200, &updated())
     }
 
@@ -271,7 +322,40 @@ impl Service {
     }
 
     fn is_live(&self, key: &str) -> bool {
-        self.with(|stored| stored.keys.contains_key(key) && !stored.consumed.contains(key))
+        self.with(|stored| {
+            stored.keys.contains_key(key)
+                && !stored.consumed.contains(key)
+                && self.lives(stored, key)
+        })
+    }
+
+    /// Whether the five minutes of a key are not over.
+    fn lives(&self, stored: &Stored, key: &str) -> bool {
+        let minutes = if self.is(Fault::KeyEndsEarly) { 3 } else { 5 };
+        let issued = stored.issued.get(key).copied().unwrap_or_default();
+        stored.moved - issued < minutes * 60_000
+    }
+
+    /// Answers calls of the admin API about a virtual inlay and simulated time. `path` is the part
+    /// after `/admin/v1`.
+    fn admin(&self, path: &str, body: &str) -> Response<Body> {
+        let answer = match path {
+            "/verification" => json!({"tag_id": 1}),
+            "/tags/1" => json!({"slug": "bottle"}),
+            "/simulator/inlays" => json!({"items": [{"id": 1, "tag": "bottle"}], "next": null}),
+            "/simulator/inlays/1/tap" => {
+                let code = self.with(|stored| stored.codes.len());
+                json!({"url": format!("{}/t/bottle?code={code}", self.base)})
+            }
+            "/simulator/clock" => {
+                let asked: Value = serde_json::from_str(body).unwrap_or_default();
+                let millis = asked["advance_ms"].as_u64().unwrap_or_default();
+                self.with(|stored| stored.moved += millis);
+                json!({})
+            }
+            _ => return self.json(404, &Value::Null),
+        };
+        self.json(200, &answer)
     }
 
     fn knows(&self, names: &[String]) -> bool {

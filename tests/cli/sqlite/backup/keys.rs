@@ -48,6 +48,23 @@ async fn the_key_of_the_inlays_comes_back_with_its_passphrase_alone() {
 }
 
 #[tokio::test]
+async fn no_database_is_restored_whose_key_cannot_be_written() {
+    let (service, ..) = service().await;
+    let made = backup(&service, "sealed.backup", true).await;
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("tapdesk.db");
+    let key = folder.path().join("none/inlay.key");
+    let environment = [PASSPHRASE, ("TAPDESK_KEY_FILE", key.to_str().unwrap())];
+    let arguments = ["restore", made.to_str().unwrap()];
+    let ran = run_with(&database, &environment, &arguments).await;
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(!database.exists(), "{ran:?}");
+    fs::create_dir(folder.path().join("none")).unwrap();
+    run_with(&database, &environment, &arguments).await.good();
+    assert!(key.exists());
+}
+
+#[tokio::test]
 async fn another_key_that_is_there_is_kept_unless_it_may_be_replaced() {
     let (service, _, _) = service().await;
     let path = backup(&service, "backup.db", true).await;

@@ -49,6 +49,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 const RETRY_UNTIL: Duration = Duration::from_mins(3);
 /// The object that shows that objects can be written.
 const PROBE: &str = ".tapdesk-writable";
+/// An object that no program writes. A server that has it answers everything, as a web page does.
+const NEVER: &str = ".tapdesk-never-there";
 
 /// The SHA-256 digest of a file.
 type Fingerprint = [u8; 32];
@@ -127,7 +129,10 @@ impl Bucket {
         match self.store.head(&object).await {
             Err(object_store::Error::NotFound { .. }) => {}
             Err(error) => return Err(self.failed(&error)),
-            Ok(_) => return Err(BackupError::Exists(format!("{}/{name}", self.path))),
+            Ok(_) => {
+                self.refuse_web_page().await?;
+                return Err(BackupError::Exists(format!("{}/{name}", self.path)));
+            }
         }
         let (sent, bytes) = self.upload(name, &object, copy).await?;
         let place = || format!("{}/{name}", self.path);
@@ -140,6 +145,18 @@ impl Bucket {
             self.discard(name).await;
         }
         stored
+    }
+
+    /// Refuses a server that has whatever it is asked for, such as the console of a server of buckets,
+    /// which is at another port.
+    async fn refuse_web_page(&self) -> Result<(), BackupError> {
+        if self.store.head(&self.object(NEVER)?).await.is_err() {
+            return Ok(());
+        }
+        Err(BackupError::Bucket(format!(
+            "{} does not answer as a server of buckets. AWS_ENDPOINT_URL is the address for programs, and not that of a web page.",
+            self.server
+        )))
     }
 
     /// Removes a backup that did not pass its checks.
@@ -266,6 +283,9 @@ impl Bucket {
         found.sort_by(|one, other| other.name.cmp(&one.name));
         // A page of a list may repeat the end of the one before.
         found.dedup_by(|one, other| one.name == other.name);
+        if found.is_empty() {
+            self.refuse_web_page().await?;
+        }
         Ok(found)
     }
 

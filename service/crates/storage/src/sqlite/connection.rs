@@ -96,19 +96,26 @@ fn misuse(what: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(error, Some(what))
 }
 
+/// Whether SQLite's `error` means that the disk has no room.
+pub(super) fn says_full(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+    // Extended codes of a write that found no space; SQLITE_FULL has none.
+    let no_room = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_SHMSIZE,
+        ffi::SQLITE_IOERR_TRUNCATE,
+    ];
+    error.sqlite_error().is_some_and(|code| {
+        code.code == rusqlite::ErrorCode::DiskFull || no_room.contains(&code.extended_code)
+    })
+}
+
 impl From<rusqlite::Error> for StorageError {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ffi;
-        // Extended codes of a write that found no space; SQLITE_FULL has none.
-        let no_room = [
-            ffi::SQLITE_IOERR_WRITE,
-            ffi::SQLITE_IOERR_SHMSIZE,
-            ffi::SQLITE_IOERR_TRUNCATE,
-        ];
-        match error.sqlite_error() {
-            Some(code) if code.code == rusqlite::ErrorCode::DiskFull => Self::Full,
-            Some(code) if no_room.contains(&code.extended_code) => Self::Full,
-            _ => Self::Failed(error.to_string()),
+        if says_full(&error) {
+            Self::Full
+        } else {
+            Self::Failed(error.to_string())
         }
     }
 }

@@ -6,6 +6,7 @@ mod error;
 mod examine;
 mod upgrade;
 
+use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -167,7 +168,16 @@ pub(super) fn run(
         .set_grouped(true)
         .run(connection)
         .map(|_| ())
-        .map_err(|error| OpenError::Migration(error.to_string()))
+        .map_err(|error| {
+            let cause = error
+                .source()
+                .and_then(|cause| cause.downcast_ref::<rusqlite::Error>());
+            if cause.is_some_and(connection::says_full) {
+                OpenError::Full
+            } else {
+                OpenError::Migration(error.to_string())
+            }
+        })
 }
 
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -4,12 +4,15 @@ use serde_json::json;
 use ureq::http::Method;
 
 use super::payload::is_json;
-use super::{Contract, PAYLOAD, UPDATE};
+use super::shape::both;
+use super::{Contract, PAYLOAD, UPDATE, encoded};
 use crate::cli::conformance::check::{Check, Judged, Verdict, failed, judged, passed};
 use crate::cli::conformance::web::Answer;
 
 /// The decision that lets pages of other origins call.
 const ORIGINS: &str = "decisions, update: May browsers of other origins call?";
+/// A page of another origin.
+const ORIGIN: (&str, &str) = ("origin", "https://owner.example");
 
 pub(super) fn checks() -> Vec<Check<Contract>> {
     vec![
@@ -39,23 +42,16 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
         Check::new(
             "answers-are-not-cached",
             ORIGINS,
-            |service: &mut Contract| {
-                let answer = service.payload("x")?;
-                let rule = answer.header("cache-control").unwrap_or("nothing");
-                let bad = format!("Cache-Control is {rule}, so a browser may keep a payload.");
-                Ok(judged(
-                    rule.contains("no-store"),
-                    "Answers are not cached.",
-                    bad,
-                ))
-            },
+            |service: &mut Contract| of_payloads(service, is_not_cached),
         ),
         Check::new("cors-payload", ORIGINS, |service: &mut Contract| {
-            let origin = [("origin", "https://owner.example")];
-            let answer = service
-                .web
-                .call(Method::GET, &service.payload_url("x"), &origin)?;
-            Ok(is_open(&answer))
+            of_payloads(service, is_open)
+        }),
+        Check::new("cors-update", ORIGINS, |service: &mut Contract| {
+            let headers = [("content-type", "application/json"), ORIGIN];
+            let body = json!({"rolling_key": "x", "data": {"a": "b"}}).to_string();
+            let url = service.operation(UPDATE);
+            Ok(is_open(&service.web.post(&url, &headers, &body)?))
         }),
         Check::new("cors-update-preflight", ORIGINS, preflight),
     ]
@@ -86,17 +82,39 @@ pub(super) fn is_refused(answer: &Answer, method: &str) -> Verdict {
     judged(holds, format!("{method} answers {}.", answer.status), bad)
 }
 
+/// The verdict on the answer to a key that is not valid and, if there was a tap, on its payload.
+fn of_payloads(service: &mut Contract, see: impl Fn(&Answer) -> Verdict) -> Judged {
+    let nothing = see(&payload_for_a_page(service, "x")?);
+    let Some(key) = service.shared_key()? else {
+        return Ok(nothing);
+    };
+    let payload = payload_for_a_page(service, &encoded(&key))?;
+    Ok(both(nothing, || see(&payload)))
+}
+
+/// The payload call of a page of another origin.
+fn payload_for_a_page(service: &Contract, rk: &str) -> Result<Answer, ureq::Error> {
+    let url = service.payload_url(rk);
+    service.web.call(Method::GET, &url, &[ORIGIN])
+}
+
+fn is_not_cached(answer: &Answer) -> Verdict {
+    let rule = answer.header("cache-control").unwrap_or("nothing");
+    let bad = format!("Cache-Control is {rule}, so a browser may keep a payload.");
+    judged(rule.contains("no-store"), "Answers are not cached.", bad)
+}
+
 fn is_open(answer: &Answer) -> Verdict {
     let origin = answer.header("access-control-allow-origin");
     let origin = origin.unwrap_or("missing");
-    let holds = matches!(origin, "*" | "https://owner.example");
+    let holds = origin == "*" || origin == ORIGIN.1;
     let bad = format!("Access-Control-Allow-Origin is {origin}.");
     judged(holds, "Pages of other origins may read it.", bad)
 }
 
 fn preflight(service: &mut Contract) -> Judged {
     let headers = [
-        ("origin", "https://owner.example"),
+        ORIGIN,
         ("access-control-request-method", "POST"),
         ("access-control-request-headers", "content-type"),
     ];

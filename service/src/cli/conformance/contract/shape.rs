@@ -156,7 +156,7 @@ fn verified(payload: &Value, _: &str) -> Verdict {
 }
 
 /// The second verdict, if the first is good.
-fn both(first: Verdict, second: impl FnOnce() -> Verdict) -> Verdict {
+pub(super) fn both(first: Verdict, second: impl FnOnce() -> Verdict) -> Verdict {
     match first.outcome {
         Outcome::Passed => second(),
         _ => first,

@@ -1,6 +1,5 @@
 //! The tap: the redirect with its key (specification 1 and 2.1).
 
-use serde_json::Value;
 use url::Url;
 
 use super::Contract;
@@ -37,7 +36,11 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
             "decisions, tap: How is tag_verified set?",
             static_tap,
         ),
-        Check::new("tap-replay", "specification 1, one-time URL", replay),
+        Check::new(
+            "tap-replay",
+            "specification 1, one-time URL; decisions, tap: How is tag_verified set?",
+            replay,
+        ),
     ]
 }
 
@@ -98,13 +101,16 @@ fn replay(service: &mut Contract) -> Judged {
         ));
     }
     let again = Contract::open_tap(&tap.url)?;
-    let verified = match again.key() {
-        Some(key) => service.payload_of(&key)?["tag_verified"].clone(),
-        None => Value::Null,
+    let Some(key) = again.key() else {
+        return Ok(passed("The same URL opens no page a second time."));
     };
+    // A page must not say "not checked" of a copy.
+    let payload = service.payload_of(&key)?;
+    let verified = &payload["tag_verified"];
+    let bad = format!("tag_verified of the same URL is {verified} a second time, not false.");
     Ok(judged(
-        verified != true,
+        *verified == false,
         "The same URL does not verify a second time.",
-        "The same one-time URL verifies a second time.",
+        bad,
     ))
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tapdesk_service::client::Client;
+use tapdesk_service::clock::Stopwatch;
 
 use super::{Contract, ServiceOptions};
 use crate::cli::client::Connection;
@@ -14,6 +15,8 @@ use crate::cli::tap::one_time_url;
 
 /// How long a rolling key is valid (specification 8), in milliseconds.
 const LIFE_MILLIS: u64 = 5 * 60 * 1000;
+/// An age at which a key is still valid, with a minute for slow requests, in milliseconds.
+const LATE_MILLIS: u64 = 4 * 60 * 1000;
 
 /// The taps that a run can make.
 pub(super) struct Taps {
@@ -24,6 +27,8 @@ pub(super) struct Taps {
     /// A tap whose key is not needed any more.
     spare: Option<Tap>,
     old_landing: Option<String>,
+    /// The key of a tap that is as old as [`LATE_MILLIS`].
+    late: Option<String>,
     missing: u64,
 }
 
@@ -38,6 +43,8 @@ struct Simulated {
 pub(super) struct Tap {
     pub(super) url: String,
     pub(super) answer: Answer,
+    /// Started before the URL was opened.
+    pub(super) since: Stopwatch,
 }
 
 impl Tap {
@@ -72,6 +79,7 @@ impl Taps {
             shared: None,
             spare: None,
             old_landing: options.old_landing.clone(),
+            late: None,
             missing: 0,
         })
     }
@@ -95,9 +103,10 @@ impl Contract {
     /// Opens a URL as a new visitor.
     pub(super) fn open_tap(url: &str) -> Result<Tap, ureq::Error> {
         let parsed = super::parsed(url).map_err(|_| ureq::Error::BadUri(url.to_owned()))?;
+        let since = Stopwatch::start();
         let answer = Web::new(&parsed).get(url)?;
         let url = url.to_owned();
-        Ok(Tap { url, answer })
+        Ok(Tap { url, answer, since })
     }
 
     /// A tap of its own for a check that uses it up; `None` if there are no more.
@@ -141,16 +150,35 @@ impl Contract {
         if self.taps.simulated.is_none() {
             return Ok(None);
         }
-        let key = self.fresh_tap()?.and_then(|tap| tap.key());
-        if let (Some(key), Some(Simulated { client, .. })) = (&key, &self.taps.simulated) {
-            let advanced = client.post("/simulator/clock", &json!({"advance_ms": LIFE_MILLIS}));
-            if advanced.is_err() {
-                return Ok(None);
-            }
-            // The checks that follow use the same key.
-            self.taps.old_landing = Some(landing_of(key));
+        let (key, rest) = match self.taps.late.take() {
+            Some(key) => (Some(key), LIFE_MILLIS - LATE_MILLIS),
+            None => (self.fresh_tap()?.and_then(|tap| tap.key()), LIFE_MILLIS),
+        };
+        let Some(key) = key.filter(|_| self.advance(rest)) else {
+            return Ok(None);
+        };
+        // The checks that follow use the same key.
+        self.taps.old_landing = Some(landing_of(&key));
+        Ok(Some(key))
+    }
+
+    /// A key of four minutes ago. Only simulated time can be moved to it.
+    pub(super) fn late_key(&mut self) -> Result<Option<String>, ureq::Error> {
+        if self.taps.simulated.is_none() {
+            return Ok(None);
         }
-        Ok(key)
+        let key = self.fresh_tap()?.and_then(|tap| tap.key());
+        self.taps.late = key.filter(|_| self.advance(LATE_MILLIS));
+        Ok(self.taps.late.clone())
+    }
+
+    /// Moves simulated time. Returns whether the service did it.
+    fn advance(&self, millis: u64) -> bool {
+        let body = json!({"advance_ms": millis});
+        self.taps
+            .simulated
+            .as_ref()
+            .is_some_and(|simulated| simulated.client.post("/simulator/clock", &body).is_ok())
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::payload::{is_nothing, with_key};
 use super::protocol::is_refused;
+use super::shape::both;
 use super::tap::{NO_KEY, NO_TAP};
 use super::taps::Tap;
 use super::{Contract, UNKNOWN, encoded};
@@ -67,6 +68,22 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
             "specification 4.2, row 1",
             partly_unknown,
         ),
+        // A service that takes it uses up the key of the checks before.
+        Check::new(
+            "update-content-type",
+            "specification 4.2, row Request header",
+            content_type,
+        ),
+        Check::new(
+            "update-after-refusal",
+            "decisions, rolling key: Does a refused update consume the key?",
+            after_refusal,
+        ),
+        Check::new(
+            "payload-after-update",
+            "decisions, rolling key: Which operation consumes a key?",
+            payload_after_update,
+        ),
         Check::new("update-once", "specification 4.2, rows 1 and 3", once),
         Check::new(
             "update-at-once",
@@ -78,18 +95,29 @@ pub(super) fn checks() -> Vec<Check<Contract>> {
             "specification 1, one-time key",
             keys_differ,
         ),
-        // A service that takes it uses up the key of the checks before.
-        Check::new(
-            "update-content-type",
-            "specification 4.2, row Request header",
-            content_type,
-        ),
     ]
 }
 
 /// The checks that may move the time.
 pub(super) fn last_checks() -> Vec<Check<Contract>> {
     vec![
+        Check::new(
+            "payload-late-key",
+            "specification 8, row 1",
+            |service: &mut Contract| {
+                let Some(key) = service.late_key()? else {
+                    return Ok(not_checked(
+                        "It needs a key of four minutes ago: give --simulated.",
+                    ));
+                };
+                let answer = service.payload(&encoded(&key))?;
+                Ok(judged(
+                    answer.json().is_object(),
+                    "A key is valid four minutes after its tap.",
+                    format!("A key of four minutes ago answers {}.", answer.shown()),
+                ))
+            },
+        ),
         Check::new(
             "payload-expired-key",
             "specification 4.1, row 2",
@@ -173,9 +201,7 @@ fn creates_nothing(service: &mut Contract) -> Judged {
 fn content_type(service: &mut Contract) -> Judged {
     with_key(service, |service, key| {
         let body = json!({"rolling_key": encoded(key), "data": service.data("true")}).to_string();
-        let headers = [("content-type", "text/plain")];
-        let url = service.operation(super::UPDATE);
-        let answer = service.web.post(&url, &headers, &body)?;
+        let answer = service.send_as("text/plain", &body)?;
         Ok(is_refused(&answer, "A body of text/plain"))
     })
 }
@@ -189,7 +215,44 @@ fn partly_unknown(service: &mut Contract) -> Judged {
     })
 }
 
-/// An update that succeeds, then the same again: the key is consumed.
+/// A page corrects its values, and sends them with the key of the updates that were refused.
+fn after_refusal(service: &mut Contract) -> Judged {
+    with_key(service, |service, key| {
+        if service.has_updated.get() {
+            return Ok(not_checked(
+                "An update that should be refused was accepted, and used up the key.",
+            ));
+        }
+        let answer = service.update(&encoded(key), &service.data("true"))?;
+        let holds = answer.status == 200 && answer.json() == updated();
+        let bad = format!(
+            "After updates that were refused, one of {} answers {}; --variable names another variable.",
+            service.variable,
+            answer.shown()
+        );
+        Ok(judged(
+            holds,
+            "After updates that were refused, a right one succeeds.",
+            bad,
+        ))
+    })
+}
+
+/// A page that was updated can still show what it is about.
+fn payload_after_update(service: &mut Contract) -> Judged {
+    with_key(service, |service, key| {
+        if !service.has_updated.get() {
+            return Ok(not_checked("No update was accepted."));
+        }
+        Ok(judged(
+            service.payload_of(key)?.is_object(),
+            "The payload can be read after an update.",
+            "After an update the key answers no payload.",
+        ))
+    })
+}
+
+/// An update that succeeds, then the same again, and another one: the key is consumed.
 fn once(service: &mut Contract) -> Judged {
     let Some(tap) = service.fresh_tap()? else {
         return Ok(not_checked(NO_TAP));
@@ -207,8 +270,12 @@ fn once(service: &mut Contract) -> Judged {
         );
         return Ok(failed(bad));
     }
-    let second = service.update(&key, &service.data("false"))?;
-    Ok(is_invalid(&second, "A consumed key"))
+    let same = service.update(&key, &service.data("true"))?;
+    let other = service.update(&key, &service.data("false"))?;
+    Ok(both(
+        is_invalid(&same, "A consumed key with the same values"),
+        || is_invalid(&other, "A consumed key"),
+    ))
 }
 
 fn updates_at_once(service: &mut Contract) -> Judged {

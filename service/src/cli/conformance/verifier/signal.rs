@@ -28,10 +28,12 @@ pub(super) enum Signal {
     Status(u16),
     /// A redirect to this host and path.
     Target(String),
-    /// The body is JSON, and has this value at this place.
+    /// The body is JSON and has this value at this place, or the destination has it as a parameter.
     Member(String, Value),
     /// The body has this word.
     Word(String),
+    /// The body has these words one after the other: "verified" is also in "not verified".
+    Pair([String; 2]),
     /// Body or destination contain this text, which a person chose.
     Text(String),
 }
@@ -59,12 +61,19 @@ impl Seen {
         Some(format!("{}{}", target.host_str()?, target.path()))
     }
 
-    /// The members of a JSON body that can show a verdict, with their paths. Numbers and hex digits
-    /// are values of the code.
+    /// The members of a JSON body that can show a verdict, with their paths, and the parameters of the
+    /// destination. Numbers and hex digits are values of the code, but for 0 and 1.
     fn members(&self) -> Vec<(String, Value)> {
         let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
         let mut members = Vec::new();
         collect(&body, String::new(), &mut members);
+        let target = self.target.as_deref();
+        let target = target.and_then(|target| Url::parse(target).ok());
+        let parameters = target.iter().flat_map(Url::query_pairs);
+        // A rolling key is of one tap.
+        for (name, value) in parameters.filter(|(name, _)| name != "rk") {
+            collect(&Value::from(&*value), format!("?{name}"), &mut members);
+        }
         members
     }
 
@@ -73,6 +82,17 @@ impl Seen {
         let words = self.body.split(|c: char| !c.is_alphanumeric());
         let words = words.filter(|word| word.len() > 1 && !is_hex(word));
         words.map(str::to_lowercase).collect()
+    }
+
+    /// The words that follow each other in the body, with those of its markup.
+    fn pairs(&self) -> Vec<[String; 2]> {
+        let words = self.body.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| !is_hex(word)).map(str::to_lowercase);
+        let words: Vec<String> = words.collect();
+        let pairs = words.windows(2);
+        pairs
+            .map(|pair| [pair[0].clone(), pair[1].clone()])
+            .collect()
     }
 }
 
@@ -94,11 +114,20 @@ impl From<&Seen> for Words {
     }
 }
 
+/// The different words that follow each other in a body.
+struct Pairs(HashSet<[String; 2]>);
+
+impl From<&Seen> for Pairs {
+    fn from(seen: &Seen) -> Self {
+        Self(seen.pairs().into_iter().collect())
+    }
+}
+
 fn read<'a, T: From<&'a Seen>>(answers: &'a [Seen]) -> Vec<T> {
     answers.iter().map(T::from).collect()
 }
 
-/// Whether a text can be a value of the code.
+/// Whether a text can be a value of the code. The empty text is one.
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -111,7 +140,12 @@ fn collect(value: &Value, path: String, members: &mut Vec<(String, Value)>) {
             }
         }
         Value::Bool(_) => members.push((path, value.clone())),
-        Value::String(text) if !is_hex(text) => members.push((path, value.clone())),
+        Value::Number(number) if matches!(number.as_u64(), Some(0 | 1)) => {
+            members.push((path, value.clone()));
+        }
+        Value::String(text) if !is_hex(text) || matches!(&**text, "0" | "1") => {
+            members.push((path, value.clone()));
+        }
         _ => {}
     }
 }
@@ -128,20 +162,23 @@ impl Signal {
         };
         let found = candidates.into_iter().find(differs);
         let found = found.or_else(|| Self::member(first, right, wrong));
-        found.or_else(|| Self::word(first, right, wrong))
+        let found = found.or_else(|| Self::word(first, right, wrong));
+        found.or_else(|| Self::pair(first, right, wrong))
     }
 
     /// A member of JSON bodies that shows a verdict.
     fn member(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
         // Each body is read once, because it can have thousands of members, or of words.
         let (right, wrong): (Vec<Members>, Vec<Members>) = (read(right), read(wrong));
-        // A truth value says more than a text, which could be the name of the mode.
-        let (truths, texts): (Vec<_>, Vec<_>) = first
-            .members()
-            .into_iter()
-            .partition(|(_, value)| value.is_boolean());
-        let mut members = truths.into_iter().chain(texts);
-        let found = members.find(|(path, value)| {
+        let mut members = first.members();
+        // A truth value says more than a text, which could be the name of the mode, and a number may
+        // count something.
+        members.sort_by_key(|(_, value)| match value {
+            Value::Bool(_) => 0,
+            Value::String(text) if !is_hex(text) => 1,
+            _ => 2,
+        });
+        let found = members.into_iter().find(|(path, value)| {
             let has = |members: &Members| members.0.get(path) == Some(value);
             right.iter().all(has) && !wrong.iter().any(has)
         });
@@ -158,6 +195,16 @@ impl Signal {
         found.map(Self::Word)
     }
 
+    /// Two words of pages that show a verdict by their order.
+    fn pair(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
+        let (right, wrong): (Vec<Pairs>, Vec<Pairs>) = (read(right), read(wrong));
+        let found = first.pairs().into_iter().find(|pair| {
+            let has = |pairs: &Pairs| pairs.0.contains(pair);
+            right.iter().all(has) && !wrong.iter().any(has)
+        });
+        found.map(Self::Pair)
+    }
+
     /// Whether an answer shows that the code is accepted.
     pub(super) fn accepts(&self, seen: &Seen) -> bool {
         match self {
@@ -171,6 +218,7 @@ impl Signal {
                     .any(|(at, shown)| at == path && shown == value)
             }
             Self::Word(word) => seen.words().contains(word),
+            Self::Pair(pair) => seen.pairs().contains(pair),
             Self::Text(text) => {
                 let target = seen.target.as_deref().unwrap_or_default();
                 seen.body.contains(text) || target.contains(text)
@@ -239,6 +287,29 @@ mod tests {
         ];
         let found = Signal::find(&right, &[seen(200, "<p>Fake, tap 63</p>")]);
         assert_eq!(found, Some(Signal::Word("genuine".to_owned())));
+    }
+
+    #[test]
+    fn a_word_that_both_pages_have_is_a_signal_by_the_word_before_it() {
+        let right = [seen(200, "<h1>Authentic</h1> 61")];
+        let wrong = [seen(200, "<h1>Not authentic</h1> 62")];
+        let found = Signal::find(&right, &wrong);
+        let pair = ["h1", "authentic"].map(str::to_owned);
+        assert_eq!(found, Some(Signal::Pair(pair)));
+        let found = found.unwrap();
+        assert!(found.accepts(&right[0]) && !found.accepts(&wrong[0]));
+        assert!(!found.accepts(&seen(200, "<h1>Used before</h1> 63")));
+    }
+
+    #[test]
+    fn a_parameter_of_the_destination_and_a_number_as_a_truth_value_are_signals() {
+        let shop = |query: &str| to(&format!("https://shop.example/?{query}"), None);
+        let right = [shop("ok=1&sid=61"), shop("ok=1&sid=62")];
+        let found = Signal::find(&right, &[shop("ok=0&sid=63")]);
+        assert_eq!(found, Some(Signal::Member("?ok".to_owned(), json!("1"))));
+        let right = [seen(200, r#"{"tap": 61, "valid": 1}"#)];
+        let found = Signal::find(&right, &[seen(200, r#"{"tap": 62, "valid": 0}"#)]);
+        assert_eq!(found, Some(Signal::Member("/valid".to_owned(), json!(1))));
     }
 
     /// If each word were searched in each page, this would take hours.

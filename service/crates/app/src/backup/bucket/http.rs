@@ -9,7 +9,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
     HttpResponseBody, HttpService,
 };
-use reqwest::{Body, Client, Request, redirect, retry};
+use reqwest::{Body, Client, Method, Request, redirect, retry};
 use url::Url;
 
 use crate::http_client::tls;
@@ -19,6 +19,10 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// The longest silence of a server, which includes the upload of a part: 8 MiB in this time are
 /// 28 kB in a second.
 const SILENCE: Duration = Duration::from_mins(5);
+
+/// The longest time for a request without content whose answer is short, such as a list. It is sent
+/// again a few times, and a person may wait for it.
+const SHORT: Duration = Duration::from_secs(20);
 
 /// Makes the client of a bucket.
 #[derive(Debug)]
@@ -57,6 +61,7 @@ impl HttpService for Sender {
             .map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
         let mut request = Request::new(parts.method, url);
         *request.headers_mut() = parts.headers;
+        *request.timeout_mut() = limit(request.method(), request.url());
         let content = match content.as_bytes() {
             Some(bytes) => Body::from(bytes.clone()),
             None => Body::wrap(content),
@@ -72,6 +77,13 @@ impl HttpService for Sender {
     }
 }
 
+/// The time limit of a whole request; `None` for an upload or a download.
+fn limit(method: &Method, url: &Url) -> Option<Duration> {
+    let is_list = url.query_pairs().any(|(name, _)| name == "list-type");
+    let is_short = matches!(*method, Method::HEAD | Method::DELETE) || is_list;
+    is_short.then_some(SHORT)
+}
+
 /// The kind decides whether a request is sent again. One that may have arrived is sent again only
 /// if it may be done twice.
 fn failed(error: reqwest::Error) -> HttpError {
@@ -83,4 +95,31 @@ fn failed(error: reqwest::Error) -> HttpError {
         HttpErrorKind::Interrupted
     };
     HttpError::new(kind, error.without_url())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_with_short_answers_have_a_time_limit_and_transfers_have_none() {
+        let limit = |method: Method, query: &str| {
+            let url = Url::parse(&format!("https://s3.example.com/backups/one{query}")).unwrap();
+            limit(&method, &url)
+        };
+        for (method, query) in [
+            (Method::HEAD, ""),
+            (Method::DELETE, ""),
+            (Method::GET, "?list-type=2&prefix=shop"),
+        ] {
+            assert_eq!(limit(method, query), Some(SHORT));
+        }
+        for (method, query) in [
+            (Method::GET, ""),
+            (Method::PUT, "?partNumber=1&uploadId=x"),
+            (Method::POST, "?uploadId=x"),
+        ] {
+            assert_eq!(limit(method, query), None);
+        }
+    }
 }

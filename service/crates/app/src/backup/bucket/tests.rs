@@ -70,6 +70,24 @@ async fn no_backup_is_overwritten_and_others_are_neither_listed_nor_removed() {
 }
 
 #[tokio::test]
+async fn a_web_page_in_the_place_of_a_server_of_buckets_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let bucket = bucket("s3://backups");
+    // It has whatever it is asked for.
+    for name in [NEVER, NAME] {
+        let place = bucket.object(name).unwrap();
+        bucket.store.put(&place, "x".into()).await.unwrap();
+    }
+    let file = folder.path().join("one");
+    let stored = bucket.store(NAME, copy(10).0, &file).await;
+    let why = stored.unwrap_err().to_string();
+    assert!(why.contains("AWS_ENDPOINT_URL"), "{why}");
+    bucket.delete(NAME).await.unwrap();
+    let why = bucket.list().await.unwrap_err().to_string();
+    assert!(why.contains("AWS_ENDPOINT_URL"), "{why}");
+}
+
+#[tokio::test]
 async fn an_error_is_a_sentence_that_repeats_no_answer() {
     let answer = "Error performing PUT http://x in 1s - Server returned non-2xx status code: 403 Forbidden: \
                   <Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>AKIA</AWSAccessKeyId></Error>";
@@ -86,6 +104,8 @@ async fn an_error_is_a_sentence_that_repeats_no_answer() {
     assert!(!refused.contains("AKIA"), "{refused}");
     let missing = sentence("status code: 404 Not Found: <Code>NoSuchBucket</Code>");
     assert!(missing.starts_with("s3.example.com has no bucket backups."));
+    let late = "status code: 403 Forbidden: <Error><Code>RequestTimeTooSkewed</Code></Error>";
+    assert!(sentence(late).starts_with("The clocks of this machine"));
     let busy = sentence("status code: 503 Slow: <html>\nbusy</html>");
     assert_eq!(busy, "s3.example.com answers 503 for s3://backups/shop.");
     let other = sentence("Connection refused (os error 111)");

@@ -20,9 +20,12 @@ pub(super) fn sentence(error: &object_store::Error, path: &BucketPath, server: &
         (Some("NoSuchBucket"), _) => {
             format!("{server} has no bucket {bucket}. Create it there, or name another one.")
         }
+        (Some("RequestTimeTooSkewed"), _) => format!(
+            "The clocks of this machine and of {server} differ too much for {path}. Set the one that is wrong."
+        ),
         (_, Some("401" | "403")) => format!(
             "{server} refuses the access key for {path}. Check the key and its secret (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), \
-             and that the key may list, read, write and delete objects there."
+             that the key may list, read, write and delete objects there, and the clock of this machine."
         ),
         (Some("NoSuchKey"), _) | (None, Some("404")) => {
             format!("{server} does not have the object any more, or not the bucket: {path}.")

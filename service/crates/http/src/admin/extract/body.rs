@@ -40,12 +40,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// An optional body: it may be missing, then without `Content-Type`, or `null`.
+/// An optional body: it may be missing, or `null`. Clients that always send `Content-Type` send it
+/// without a body, too.
 impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Option<Self>, ApiError> {
-        if request.body().is_end_stream() && !request.headers().contains_key(CONTENT_TYPE) {
+        if request.body().is_end_stream() {
             return Ok(None);
         }
         let bytes = json_bytes(request, "application/json").await?;

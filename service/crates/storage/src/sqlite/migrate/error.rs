@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::sqlite::connection::says_full;
 use crate::sqlite::place::{Unfit, says_unfit};
 use domain::clock::Timestamp;
 
@@ -116,6 +117,9 @@ pub enum OpenError {
     /// The file system returned an error.
     #[error("{file} cannot be opened: {error}.{rights}", file = .0.display(), error = .1, rights = work_as_owner(.1))]
     Io(PathBuf, io::Error),
+    /// The disk has no room for what a start writes. The database is as it was before.
+    #[error("The database cannot be opened: the disk is full. Make room, and start again.")]
+    Full,
     /// A migration failed; the database is as it was before.
     #[error("The database could not be upgraded and is as it was: {0}")]
     Migration(String),
@@ -153,6 +157,10 @@ fn sqlite_words(error: &rusqlite::Error) -> String {
             "The database cannot be opened: this user must not write beside it. Work as the user who owns the database."
                 .to_owned()
         }
+        // Such as on a file system that is mounted to be read only.
+        Some(ErrorCode::CannotOpen) => format!(
+            "The database cannot be opened: {error}. SQLite also writes beside it, so its folder must take files."
+        ),
         _ => format!("The database cannot be opened: {error}."),
     }
 }
@@ -161,6 +169,8 @@ impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         if says_unfit(&error) {
             Self::NotShared
+        } else if says_full(&error) {
+            Self::Full
         } else {
             Self::Sqlite(error)
         }
@@ -191,6 +201,27 @@ impl OpenError {
             Self::Unfinished(_) => Self::Unfinished(path),
             Self::OtherSchema(_, what) => Self::OtherSchema(path, what),
             other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_the_disk_name_the_way_out() {
+        for (code, way_out) in [
+            (ffi::SQLITE_CANTOPEN, "its folder must take files."),
+            (ffi::SQLITE_READONLY_DIRECTORY, "who owns the database."),
+            (ffi::SQLITE_IOERR_SHMSIZE, "Make room, and start again."),
+            (ffi::SQLITE_FULL, "Make room, and start again."),
+        ] {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let said = OpenError::from(error).to_string();
+            assert!(said.ends_with(way_out), "{said}");
         }
     }
 }
