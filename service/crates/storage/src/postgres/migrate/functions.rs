@@ -36,6 +36,7 @@ pub(super) const OURS: Functions<'static> = Functions {
         "expire_keys",
         "look_again",
         "expire_aged_keys",
+        "risen_to",
         "record_taps",
         "led_to",
         "recalled_to",
