@@ -41,7 +41,6 @@ DECLARE
     verdicts TEXT[];
     visitor_places INTEGER[];
     visitor_times BIGINT[];
-    found_taps BIGINT;
     several BIGINT[];
     never CONSTANT BIGINT := -1e15;
     -- The previous interaction of each tap's tag, NULL for none, and the time of its visitor's previous one.
@@ -173,7 +172,7 @@ BEGIN
     END IF;
 
     moment := present();
-    -- The visits of known visitors. The row of all clients comes first, and guards the other rows of its tag.
+    -- Tag by tag, and the row of all clients first. Rows are written, and return, in the order of `visit`.
     WITH visit AS MATERIALIZED (
         SELECT tag_id, visitor, min(place) AS place, count(*) AS taps, max(at) AS at, max(id) AS id
         FROM (
@@ -182,54 +181,25 @@ BEGIN
         ) AS tap, LATERAL (VALUES (''::BYTEA), (client)) AS visitors (visitor)
         GROUP BY tag_id, visitor ORDER BY tag_id, visitor
     ), visited AS (
-        UPDATE visits v SET
-            before = v.last_interaction, before_at = v.last_at, scans = v.scans + visit.taps,
-            last_at = greatest(v.last_at, visit.at), last_interaction = visit.id
-        FROM visit WHERE v.tag_id = visit.tag_id AND v.client = visit.visitor
-        RETURNING visit.place, visit.taps, v.client = '' AS everyone, v.before, v.before_at
+        INSERT INTO visits AS v (tag_id, client, scans, last_at, last_interaction)
+        SELECT tag_id, visitor, taps, at, id FROM visit
+        ON CONFLICT (tag_id, client) DO UPDATE SET
+            before = v.last_interaction, before_at = v.last_at, scans = v.scans + excluded.scans,
+            last_at = greatest(v.last_at, excluded.last_at), last_interaction = excluded.last_interaction
+        RETURNING client, before, before_at
     )
-    SELECT coalesce(sum(taps), 0), array_agg(place) FILTER (WHERE everyone), array_agg(before) FILTER (WHERE everyone),
-        array_agg(place) FILTER (WHERE NOT everyone), array_agg(before_at) FILTER (WHERE NOT everyone),
+    SELECT array_agg(before) FILTER (WHERE client = ''), array_agg(before_at) FILTER (WHERE client <> ''),
+        (SELECT array_agg(place) FILTER (WHERE visitor = '') FROM visit),
+        (SELECT array_agg(place) FILTER (WHERE visitor <> '') FROM visit),
         (SELECT array_agg(tag_id) FROM visit WHERE visitor = '' AND taps > 1)
-    INTO found_taps, places, numbers, visitor_places, visitor_times, several
+    INTO numbers, visitor_times, places, visitor_places, several
     FROM visited;
-    FOR n IN 1 .. coalesce(cardinality(places), 0) LOOP
+    FOR n IN 1 .. cardinality(places) LOOP
         earlier[places[n]] := numbers[n];
     END LOOP;
-    FOR n IN 1 .. coalesce(cardinality(visitor_places), 0) LOOP
-        earlier_at[visitor_places[n]] := visitor_times[n];
+    FOR n IN 1 .. cardinality(visitor_places) LOOP
+        earlier_at[visitor_places[n]] := coalesce(visitor_times[n], never);
     END LOOP;
-    IF found_taps < 2 * size THEN
-        -- The visits of new visitors. If another batch had one first, it is a known visitor after all.
-        FOR tap IN
-            WITH added AS (
-                INSERT INTO visits AS v (tag_id, client, scans, last_at, last_interaction)
-                SELECT tag_id, visitor, count(*), max(at), max(id)
-                FROM (
-                    SELECT generate_subscripts(ids, 1) AS place, unnest(ids) AS id, unnest(tags) AS tag_id,
-                        unnest(clients) AS client, moment + unnest(offsets) AS at
-                ) AS tap, LATERAL (VALUES (''::BYTEA), (client)) AS visitors (visitor)
-                GROUP BY tag_id, visitor
-                HAVING CASE visitor WHEN '' THEN earlier[min(place)] IS NULL ELSE earlier_at[min(place)] = never END
-                ORDER BY tag_id, visitor
-                ON CONFLICT (tag_id, client) DO UPDATE SET
-                    before = v.last_interaction, before_at = v.last_at, scans = v.scans + excluded.scans,
-                    last_at = greatest(v.last_at, excluded.last_at), last_interaction = excluded.last_interaction
-                RETURNING tag_id, client, before, before_at
-            )
-            SELECT * FROM added WHERE before IS NOT NULL
-        LOOP
-            FOR n IN 1 .. size LOOP
-                IF tags[n] = tap.tag_id AND tap.client = '' THEN
-                    earlier[n] := tap.before;
-                    EXIT;
-                ELSIF tags[n] = tap.tag_id AND clients[n] = tap.client THEN
-                    earlier_at[n] := tap.before_at;
-                    EXIT;
-                END IF;
-            END LOOP;
-        END LOOP;
-    END IF;
     IF several IS NOT NULL THEN
         -- Several taps of a tag, in the order of their ids, which are reserved before taps join their group. The
         -- highest id is the last interaction of its tag above, and any other order would leave some out of the chain.
