@@ -60,8 +60,8 @@ BEGIN
     IF true = ANY (mirrors) THEN
         moment := present();
     END IF;
-    -- The counters of inlays with one tap in the batch. A code that is refused locks nothing. An inlay with several taps
-    -- is only locked here, in its turn: the loop below decides its taps, one after the other.
+    -- The counters of inlays with one tap in the batch. A refused code locks nothing, unless its chip has no MAC. An inlay
+    -- with several taps is only locked here, in its turn: the loop below decides its taps, one after the other.
     WITH moved AS (
         UPDATE counters c SET
             before = c.last,
