@@ -1,13 +1,17 @@
 //! Taps of one group: all of them are in the history of their tag, in any order.
 
+use std::collections::HashMap;
+
 use futures_util::future::join_all;
 use serde_json::json;
+use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::{InteractionId, TagId};
+use tapdesk_service::inlay::counter::{Acceptance, CounterState, MirrorState};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::InteractionFilter;
 
 use super::Postgres;
-use crate::storage::backend::{Database, Tap};
+use crate::storage::backend::{DAY, Database, Tap};
 
 /// Records taps of one tag as one group, with these ids in this order.
 async fn record(db: &Database<Postgres>, tag: TagId, ids: &[i64]) {
@@ -88,4 +92,126 @@ async fn of_many_taps_at_once_none_is_missing_in_the_history_of_their_tag() {
     let mut found = history(&db, tag).await;
     found.sort_unstable();
     assert_eq!(found, ids);
+}
+
+/// An inlay's counter, as the rules for one tap leave it.
+enum Counter {
+    Proof(CounterState),
+    Mirror(MirrorState),
+}
+
+impl Counter {
+    const fn last(&self) -> u32 {
+        match self {
+            Self::Proof(state) => state.last,
+            Self::Mirror(state) => state.last,
+        }
+    }
+
+    /// The reason of the next tap, and the last counter before it.
+    fn decide(&mut self, counter: u32, day: i64) -> (&'static str, u32) {
+        match self {
+            Self::Proof(state) => match state.accept(counter) {
+                Acceptance::Accepted {
+                    state: next,
+                    previous,
+                } => {
+                    *state = next;
+                    ("verified", previous)
+                }
+                Acceptance::Replayed { last } => ("replayed", last),
+                Acceptance::OutOfOrder { last } => ("out_of_order", last),
+            },
+            Self::Mirror(state) => {
+                let last = state.last;
+                let reason = if state.jumps(counter, day) {
+                    "jumped"
+                } else {
+                    "no_mac"
+                };
+                *state = state.show(counter, day).unwrap_or(*state);
+                (reason, last)
+            }
+        }
+    }
+}
+
+/// Records a group of codes of inlays that belong to no tag.
+const CODES: &str = "WITH n AS (SELECT $2::INTEGER[] AS size)
+    SELECT taps.interaction, taps.why, taps.accepted
+    FROM n, LATERAL record_taps(false, 1::SMALLINT, $1, array_fill(0::BIGINT, size), $3,
+        array_fill(1, size), $4, $5, array_fill(NULL::TEXT, size), array_fill(NULL::BIGINT, size),
+        array_fill(NULL::BYTEA, size), array_fill('n'::TEXT, size), array_fill(NULL::BIGINT, size),
+        array_fill(NULL::INTEGER, size), array_fill('\\x01010101010101010101010101010101'::BYTEA, size),
+        array_fill('CH'::TEXT, size), array_fill(NULL::BYTEA, size), array_fill(NULL::BYTEA, size),
+        array_fill(false, size), array_fill(0::BIGINT, size), array_fill(NULL::TEXT, size),
+        array_fill(NULL::BYTEA, size), array_fill(NULL::TEXT, size), array_fill(NULL::TEXT, size),
+        array_fill(NULL::INTEGER, size), array_fill(NULL::BIGINT, size)) AS taps";
+
+/// Inlays with one tap in a group are decided by another statement than those with several.
+#[tokio::test]
+async fn a_group_decides_each_code_as_if_it_came_after_those_before_it() {
+    const GROUPS: u32 = 60;
+    let db = Database::<Postgres>::create().await;
+    let client = db.backend().look_into().await;
+    let inlays = "INSERT INTO counters (inlay_id, key_version, last, seen)
+        SELECT n, 1, 0, 0 FROM generate_series(1, 6) AS n";
+    client.batch_execute(inlays).await.unwrap();
+    let mut counters: Vec<_> = (1..=6)
+        .map(|inlay| {
+            if inlay % 3 == 0 {
+                Counter::Mirror(MirrorState::default())
+            } else {
+                Counter::Proof(CounterState::default())
+            }
+        })
+        .collect();
+    let today = db.now().millis().div_euclid(DAY);
+    let dice = SeededEntropy::new(1);
+    let roll = |below: u32| {
+        let mut bytes = [0; 4];
+        dice.fill(&mut bytes);
+        u32::from_le_bytes(bytes) % below
+    };
+    let reserve = "SELECT reserve_interactions()";
+    for group in 0..GROUPS {
+        // A reservation has 256 ids.
+        let first: i64 = client.query_one(reserve, &[]).await.unwrap().get(0);
+        let ids: Vec<_> = (first..=first + i64::from(roll(8))).collect();
+        let (mut taps, mut codes, mut mirrors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut expected = HashMap::new();
+        for id in &ids {
+            let place = roll(6);
+            let counter = &mut counters[place as usize];
+            let code = match roll(8) {
+                0..=3 => counter.last() + 1 + roll(3),
+                4 => counter.last() + 50 + roll(30),
+                5 => counter.last() + 1_000 - roll(2),
+                _ => counter.last().saturating_sub(roll(90)),
+            };
+            taps.push(i64::from(place) + 1);
+            codes.push(i64::from(code));
+            mirrors.push(matches!(counter, Counter::Mirror(_)));
+            let (reason, last) = counter.decide(code, today);
+            expected.insert(*id, (reason.to_owned(), i64::from(last)));
+        }
+        let size = i32::try_from(ids.len()).unwrap();
+        let rows = client
+            .query(CODES, &[&ids, &vec![size], &taps, &codes, &mirrors])
+            .await
+            .unwrap();
+        let decided: HashMap<i64, (String, i64)> = rows
+            .iter()
+            .map(|row| (row.get(0), (row.get(1), row.get(2))))
+            .collect();
+        assert_eq!(decided, expected, "{group}: {taps:?} {codes:?}");
+    }
+    let lasts = "SELECT last FROM counters ORDER BY inlay_id";
+    let lasts = client.query(lasts, &[]).await.unwrap();
+    let lasts: Vec<i64> = lasts.iter().map(|row| row.get(0)).collect();
+    let expected: Vec<_> = counters
+        .iter()
+        .map(|counter| i64::from(counter.last()))
+        .collect();
+    assert_eq!(lasts, expected);
 }
