@@ -86,14 +86,14 @@ impl Layout {
     pub(super) fn plan(&self, header: &[String]) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let own = is_own_export(header);
-        let named = if self.refuses_others() {
+        let width = if self.refuses_others() {
             let last = header.iter().rposition(|heading| !heading.is_empty());
             plan.empty = last.map_or(0, |last| last + 1)..header.len();
             plan.empty.start
         } else {
             header.len()
         };
-        for (index, heading) in header[..named].iter().enumerate() {
+        for (index, heading) in header[..width].iter().enumerate() {
             let mapped = self.map.iter().find(|mapped| mapped.heading == *heading);
             let column = match mapped {
                 Some(mapped) => self.chosen(mapped),

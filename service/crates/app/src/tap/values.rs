@@ -124,15 +124,14 @@ impl<'a> MacroValues<'a> {
         rk: Option<&'a str>,
     ) -> Result<MacroValues<'a>, StorageError> {
         let mut scope = MacroValues::empty(tag, facts, rk);
-        let stored = match tag.previewed() {
-            Some(tag) => Some(tag.clone()),
-            None => {
-                let mut stored = service.storage.tag(tag.id()).await?;
-                if let Some(tag) = &mut stored {
-                    tag.scan_count = taps_to_count(service, tag).await?;
-                }
-                stored
+        let stored = if let Some(tag) = tag.previewed() {
+            Some(tag.clone())
+        } else {
+            let mut stored = service.storage.tag(tag.id()).await?;
+            if let Some(tag) = &mut stored {
+                tag.scan_count = taps_to_count(service, tag).await?;
             }
+            stored
         };
         if let Some(tag) = stored {
             scope.scan_count = tag.scan_count;

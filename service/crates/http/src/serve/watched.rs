@@ -225,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_alarm_rings_at_its_newest_deadline_be_it_earlier_or_later_than_the_one_before() {
-        const NEVER: Duration = Duration::from_secs(3_600);
+        const NEVER: Duration = Duration::from_hours(1);
         let alarm = Alarm::default();
         for limit in [30, 10, 60].map(Duration::from_millis) {
             // The limits of requests whose heads came in time.

@@ -218,7 +218,7 @@ fn the_first_visible_sheet_is_read_and_said() {
 
     let hidden = r#"<table:table table:name="Old" table:style-name="hidden"><table:table-row><table:table-cell office:value-type="string"><text:p>secret</text:p></table:table-cell></table:table-row></table:table>"#;
     let shown = ods_table("Tags", &(ods_row(&["name"]) + &ods_row(&["a"])));
-    assert_eq!(rows(&ods(&(hidden.to_owned() + &shown))), [ok(2, &["a"])]);
+    assert_eq!(rows(ods(&(hidden.to_owned() + &shown))), [ok(2, &["a"])]);
     assert!(refused(&ods(hidden)).contains("no visible sheet"));
 }
 
@@ -259,7 +259,7 @@ fn merged_cells_refuse_their_rows_and_a_merged_header_the_file() {
 
 #[test]
 fn a_cell_that_cannot_be_used_refuses_its_row_by_name() {
-    let rows_of = |sheet: &str| rows(&raw_xlsx(&sheet_of(sheet), "<sst/>"));
+    let rows_of = |sheet: &str| rows(raw_xlsx(&sheet_of(sheet), "<sst/>"));
     let header = r#"<row r="1"><c r="B1" t="inlineStr"><is><t>name</t></is></c><c r="C1" t="str"><v>title</v></c></row>"#;
     for (row, part) in [
         (
