@@ -6,6 +6,7 @@ import { test } from "@playwright/test";
 import { findings, scaled, sizes, themes, within } from "./browser.mjs";
 import { covered } from "./covered.mjs";
 import { serveUi } from "./served.mjs";
+import { slowClient } from "./slow.mjs";
 import { windows } from "./windows.mjs";
 import { serveWorld, tell } from "./world.mjs";
 
@@ -80,6 +81,7 @@ export function group(name, { states = {}, stories = {}, empty = false, listen =
         ui = await serveUi(listen, options);
         world = { ui, ...(empty ? {} : await tell(ui)) };
       } else ({ ui, world } = await serveWorld());
+      if (world.api) world = { ...world, api: slowClient(world.api) };
       shown = windows(browser, ui, { at: world.now });
     });
 
