@@ -72,6 +72,28 @@ group("Many tags", {
       await button(page, "Remove filter sku").click();
       await page.getByText("Lamp 47").waitFor();
     },
+    "are filtered by the first match, also if it was typed before the values were counted": async (page) => {
+      const late = async (path) => {
+        let count;
+        const counted = new Promise((resolve) => (count = resolve));
+        await page.route(`**/admin/v1/tags/${path}?*`, (route) => counted.then(() => route.continue()));
+        return count;
+      };
+      const [keys, values] = [await late("attributes"), await late("values")];
+      await page.show("tags");
+      await choose(page, "Filter", "Attribute…");
+      await page.getByPlaceholder("Find an attribute").fill("sk");
+      await page.getByText("Counting…").waitFor();
+      keys();
+      await option(page, /^sku/).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByPlaceholder("Find a value").fill("l-1047");
+      await page.getByText("Counting…").waitFor();
+      values();
+      await option(page, /^L-1047/).waitFor();
+      await page.keyboard.press("Enter");
+      await button(page, "sku: L-1047").waitFor();
+    },
     "are filtered by a value that nobody counted, and by a key that no loaded tag has": async (page, { api }) => {
       const { id } = await api.post("/tags", { name: "Rare thing", attributes: { provenance: "Attic" } });
       await page.show("tags?sort=name");
