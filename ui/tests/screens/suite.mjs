@@ -41,7 +41,7 @@ async function excess(page) {
   // To wait costs more than to look, and most pages fit at once.
   if ((await wider(page)) <= 0) return 0;
   const fits = () => document.documentElement.scrollWidth <= innerWidth;
-  return page.waitForFunction(fits, null, { timeout: 2_000 }).then(
+  return page.waitForFunction(fits, null, { timeout: 10_000 }).then(
     () => 0,
     () => wider(page),
   );
