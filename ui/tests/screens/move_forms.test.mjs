@@ -46,6 +46,8 @@ async function importTables(page, reels) {
   }
   if (listed.length > 0) await next(page);
   else await page.getByRole("button", { name: "Continue without a table" }).click();
+  // The next step has a button of the same name.
+  await page.getByText("A chip that is missing in your table is unlisted.").waitFor();
 }
 
 async function moveIn(page, { api, ui }, { service, host, reels, taps }) {
