@@ -2,6 +2,7 @@
 // no more than two, because what is looked at is drawn by the processor.
 
 import { defineConfig } from "@playwright/test";
+import { PATIENCE } from "./tests/screens/browser.mjs";
 import { chromiumOptions } from "./tests/screens/chromium.mjs";
 
 // Pictures are for people: the stories come to the same screens, and look at them in every run.
@@ -15,6 +16,7 @@ export default defineConfig({
   workers: 2,
   // A slow machine is no failure; what never ends is one. Each wait of a test is shorter.
   timeout: 600_000,
+  expect: { timeout: PATIENCE },
   forbidOnly: true,
   outputDir: "../target/screens",
   reporter: process.stdout.isTTY ? "list" : [["dot"]],

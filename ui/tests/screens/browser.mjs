@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { chromium } from "@playwright/test";
 import { chromiumOptions } from "./chromium.mjs";
 import { AXE, axeSource } from "./served.mjs";
+import { slowProcessor } from "./slow.mjs";
 
 export const launch = () => chromium.launch(chromiumOptions());
 
@@ -27,6 +28,7 @@ export const PATIENCE = 60_000;
 export async function open(browser, ui, { theme = "light", size = sizes[0], scale = 100, at } = {}) {
   const context = await browser.newContext({ ...scaled(size, scale), colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
   const page = await context.newPage();
+  await slowProcessor(page);
   page.served = ui.url;
   untouched(page);
   page.on("pageerror", (error) => page.broken.push(error.message));

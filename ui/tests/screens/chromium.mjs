@@ -2,6 +2,7 @@
 // a quarter less of the processor.
 
 import { execFileSync } from "node:child_process";
+import { slowMo } from "./slow.mjs";
 
 function executable() {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
@@ -20,5 +21,6 @@ const lean = ["--js-flags=--no-opt --no-maglev", "--in-process-gpu"];
 
 export const chromiumOptions = () => ({
   executablePath: executable(),
+  slowMo,
   args: [...lean, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
 });

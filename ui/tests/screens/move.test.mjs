@@ -162,6 +162,28 @@ group("The move from another service", {
       const [tag] = (await api.get(`/tags?q=${other.uid}`)).items;
       assert.notEqual(tag.experience_id, null);
     },
+    "a step that is left while it is saved does not lead on": async (page, { api }) => {
+      const { id } = await api.post("/url-templates", {
+        ...{ name: "Left reel", template: "https://left.example/tag?picc_data={picc}&cmac={mac}", technology: "ntag424dna" },
+        ...{ meta_keys: [META], shared_file_key: KEY },
+      });
+      await page.show(`move?step=unlisted&template=${id}`);
+      await page
+        .getByRole("region", { name: "Left reel" })
+        .getByRole("radio", { name: /Show a page/ })
+        .check();
+      let save;
+      const left = new Promise((resolve) => (save = resolve));
+      await page.route(`**/admin/v1/url-templates/${id}`, (route) => left.then(() => route.continue()));
+      const sent = page.waitForRequest(`**/admin/v1/url-templates/${id}`);
+      await next(page);
+      await sent;
+      await page.getByRole("link", { name: "Simulator" }).click();
+      save();
+      // It leads on in the moment in which it is noted as finished.
+      await page.waitForFunction(() => /"passed":\[[^\]]*"unlisted"/.test(Object.values(localStorage).join()));
+      assert.match(page.url(), /#\/simulator/);
+    },
     "two reels with their own tables move in together, each with its own first tap": async (page, { ui }) => {
       const [red, blue] = [new Inlay("04AA00BB11CC31", KEY), new Inlay("04AA00BB11CC32", META)];
       const urlOf = { red: (counter) => `/r${red.at(counter)}`, blue: (counter) => `/b${blue.at(counter)}` };

@@ -175,6 +175,24 @@ group("Inlays", {
       await page.getByText("Undone.").waitFor();
       assert.equal(await tag(), tags[25].id);
     },
+    "one is bound to no other tag than the typed one, also if it is not found yet": async (page, { api, tags }) => {
+      const { id } = await api.post("/inlays", { uid: "04E1D2C3B4A59A", technology: "ntag213" });
+      await page.show(`inlays/${id}`);
+      const field = page.getByRole("combobox", { name: "Tag" });
+      await field.click();
+      await page.getByRole("option").first().waitFor();
+      let find;
+      const late = new Promise((resolve) => (find = resolve));
+      await page.route("**/admin/v1/tags?*", (route) => late.then(() => route.continue()));
+      await field.fill(tags[24].slug);
+      await page.getByText("Searching…").waitFor();
+      await field.press("Enter");
+      find();
+      await field.fill(tags[24].slug);
+      await page.getByRole("option", { name: new RegExp(tags[24].slug) }).click();
+      await page.getByText("Inlay bound.").waitFor();
+      assert.equal((await api.get(`/inlays/${id}`)).tag_id, tags[24].id);
+    },
     "one that was lost is blocked and unblocked, with undo, and the feed says so": async (page, { api, tags, ui }) => {
       const inlay = new Inlay("04B10C4ED00001", KEY);
       const { id } = await api.post("/inlays", {

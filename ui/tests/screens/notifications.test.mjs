@@ -324,7 +324,9 @@ group("Notifications", {
       await list(page);
       await rowOf(page, "anna@example.com").getByText("No mail server").waitFor();
       await api.put("/mail", server(NOBODY));
-      await rowOf(page, "anna@example.com").getByText("Failed").waitFor();
+      await rowOf(page, "anna@example.com")
+        .getByText(/^Failed/)
+        .waitFor();
       await act(page, "anna@example.com", "View failures");
       await dialog(page).getByText("550 No such user").waitFor();
       await dialog(page).getByRole("gridcell", { name: "Given up" }).waitFor();

@@ -8,6 +8,7 @@ import { access, cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { slowly } from "./slow.mjs";
 
 /** Where the served UI has axe. */
 export const AXE = "/axe-for-tests.js";
@@ -56,7 +57,7 @@ export async function serveUi(listen = "127.0.0.1:0", options = {}, past = undef
     // The stand-in for the desktop names the connection before each path, as the desktop does.
     incoming.url = incoming.url.replace(/^\/(embedded|shop)(?=\/)/, "");
     const path = new URL(incoming.url, "http://x").pathname;
-    if (/^\/(admin|v2|t|media|stand-in)\//.test(`${path}/`)) forward(incoming, outgoing, address);
+    if (/^\/(admin|v2|t|media|stand-in)\//.test(`${path}/`)) void forward(incoming, outgoing, address);
     else void file(path, outgoing);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
@@ -81,19 +82,26 @@ export async function serveUi(listen = "127.0.0.1:0", options = {}, past = undef
   };
 }
 
-function forward(incoming, outgoing, address) {
+async function forward(incoming, outgoing, address) {
+  await slowly("requests");
   const headers = { ...incoming.headers, host: address.host, authorization: `Bearer ${TOKEN}` };
   // A connection of its own: one that is kept may be closed by the service as it is used again.
   const onward = request(
     { agent: false, host: address.hostname, port: address.port, path: incoming.url, method: incoming.method, headers },
-    (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
-    },
+    (answer) => void respond(answer, outgoing),
   );
   onward.on("error", () => outgoing.writeHead(502).end());
   outgoing.on("close", () => onward.destroy());
   incoming.pipe(onward);
+}
+
+async function respond(answer, outgoing) {
+  const isEvents = answer.headers["content-type"] === "text/event-stream";
+  if (!isEvents) await slowly("answers");
+  outgoing.writeHead(answer.statusCode, answer.headers).flushHeaders();
+  if (!isEvents) return void answer.pipe(outgoing);
+  answer.on("data", (event) => void slowly("events").then(() => outgoing.write(event)));
+  answer.on("end", () => void slowly("events").then(() => outgoing.end()));
 }
 
 const own = { [AXE]: axeSource, [BLANK]: "<title>Blank</title>" };

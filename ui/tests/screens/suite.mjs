@@ -6,6 +6,7 @@ import { test } from "@playwright/test";
 import { findings, scaled, sizes, themes, within } from "./browser.mjs";
 import { covered } from "./covered.mjs";
 import { serveUi } from "./served.mjs";
+import { slowClient } from "./slow.mjs";
 import { windows } from "./windows.mjs";
 import { serveWorld, tell } from "./world.mjs";
 
@@ -40,7 +41,7 @@ async function excess(page) {
   // To wait costs more than to look, and most pages fit at once.
   if ((await wider(page)) <= 0) return 0;
   const fits = () => document.documentElement.scrollWidth <= innerWidth;
-  return page.waitForFunction(fits, null, { timeout: 2_000 }).then(
+  return page.waitForFunction(fits, null, { timeout: 10_000 }).then(
     () => 0,
     () => wider(page),
   );
@@ -80,6 +81,7 @@ export function group(name, { states = {}, stories = {}, empty = false, listen =
         ui = await serveUi(listen, options);
         world = { ui, ...(empty ? {} : await tell(ui)) };
       } else ({ ui, world } = await serveWorld());
+      if (world.api) world = { ...world, api: slowClient(world.api) };
       shown = windows(browser, ui, { at: world.now });
     });
 

@@ -12,6 +12,20 @@ const inlays = async (page, { tags }) => {
   await settled(page);
 };
 
+/**
+ * Binds the inlay `id` to another tag as somebody else, once the page has sent its next request about it. The page cannot
+ * hear of that by its live events before the click that sends the request.
+ */
+const bindMeanwhile = (page, api, id, tag) =>
+  page.route(
+    `**/admin/v1/inlays/${id}`,
+    async (route) => {
+      await api.patch(`/inlays/${id}`, { tag_id: tag.id });
+      await route.continue();
+    },
+    { times: 1 },
+  );
+
 group("A tag's inlays", {
   states: {
     "inlay and QR code": inlays,
@@ -170,16 +184,36 @@ group("A tag's inlays", {
     "an inlay that somebody else bound to another tag stays there": async (page, { api }) => {
       const [first, second] = [await api.post("/tags", { name: "First" }), await api.post("/tags", { name: "Second" })];
       const { id } = await api.post("/inlays", { uid: "04E1D2C3B4A598", technology: "ntag213", tag_id: first.id });
+      const unbind = async () => {
+        await page.getByRole("button", { name: "More actions for inlay 04E1D2C3B4A598" }).click();
+        await bindMeanwhile(page, api, id, second);
+        await page.getByRole("menuitem", { name: "Unbind from the tag" }).click();
+        await page
+          .getByRole("alert")
+          .getByText("Somebody else bound inlay 04E1D2C3B4A598 to another tag in the meantime. It stays there.")
+          .waitFor();
+        assert.equal((await api.get(`/inlays/${id}`)).tag_id, second.id);
+      };
       await page.show(`tags/${first.id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
-      const more = page.getByRole("button", { name: "More actions for inlay 04E1D2C3B4A598" });
-      await more.click();
-      const unbind = page.getByRole("menuitem", { name: "Unbind from the tag" });
-      await unbind.waitFor();
-      await api.patch(`/inlays/${id}`, { tag_id: second.id });
-      await unbind.click();
-      await more.waitFor({ state: "hidden" });
-      assert.equal((await api.get(`/inlays/${id}`)).tag_id, second.id);
+      await unbind();
+      await page.getByText("No inlay yet.").waitFor();
+      await api.patch(`/inlays/${id}`, { tag_id: first.id });
+      await page.show(`inlays/${id}`);
+      await page.getByRole("link", { name: "First" }).waitFor();
+      await unbind();
+      await page.getByRole("link", { name: "Second" }).waitFor();
+    },
+    "an inlay that somebody else bound in the meantime is not bound to another tag": async (page, { api }) => {
+      const [first, second] = [await api.post("/tags", { name: "Theirs" }), await api.post("/tags", { name: "Ours" })];
+      const { id } = await api.post("/inlays", { uid: "04E1D2C3B4A599", technology: "ntag213" });
+      await page.show(`inlays/${id}`);
+      await page.getByRole("combobox", { name: "Tag" }).fill("Ours");
+      await bindMeanwhile(page, api, id, first);
+      await page.getByRole("option", { name: new RegExp(second.slug) }).click();
+      await page.getByRole("alert").getByText("Somebody else changed this in the meantime.").waitFor();
+      await page.getByRole("link", { name: "Theirs" }).waitFor();
+      assert.equal((await api.get(`/inlays/${id}`)).tag_id, first.id);
     },
     "that is printed asks whether the code is in use if its inlay makes codes": async (page, { api }) => {
       const [inlay] = (await api.get("/inlays?limit=1")).items;
