@@ -209,19 +209,19 @@ async fn a_chip_that_was_torn_and_given_up_keeps_its_password_for_another_tag() 
     };
     for at in 0.. {
         let mut held = TornOut::new(Tear::after(at), whole.clone());
-        let turn = lay(&service, &mut held, &wish(&torn, true)).await;
+        let step = lay(&service, &mut held, &wish(&torn, true)).await;
         let is_torn = held.is_torn();
         let mut chip = held.into_card();
         if is_torn {
-            let given_up = format!("/encodings/{}", turn["id"]);
+            let given_up = format!("/encodings/{}", step["id"]);
             let given_up = service.admin(Method::DELETE, &given_up, Value::Null).await;
             given_up.expect(204);
             let other = service.redirecting_tag(Value::Null).await;
             // A request that is refused in between changes nothing.
             let refused = lay(&service, &mut chip, &wish(&other, false)).await;
             assert_eq!(refused["reason"], "already_encoded", "{at}: {refused}");
-            let turn = lay(&service, &mut chip, &wish(&other, true)).await;
-            assert_eq!(turn["state"], "verified", "{at}: {turn}");
+            let step = lay(&service, &mut chip, &wish(&other, true)).await;
+            assert_eq!(step["state"], "verified", "{at}: {step}");
         }
         let (auth0, now, _) = password(&chip, CFG0);
         assert_eq!((auth0, now), (2, secret.clone()), "{at}");
