@@ -135,6 +135,7 @@ impl<D: Display> Visits<D> {
     }
 
     async fn placed(&mut self, read: Result<&Reading, Notice>) {
+        self.quiet_seconds = 0;
         self.kiosk.view.send_modify(|view| view.is_reading = true);
         let page = match read {
             Ok(reading) => timeout(CHECK_TIME, self.page_of(reading))

@@ -51,7 +51,7 @@ impl SqliteEnd {
         // A service that was closed has folded everything; one that crashed has not.
         fold::settle_file(path)
             .map_err(|error| EndError::Unusable(path.display().to_string(), error))?;
-        let connection = connection::reader(path).map_err(OpenError::Sqlite)?;
+        let connection = connection::reader(path).map_err(OpenError::from)?;
         Ok(Self {
             path: path.to_owned(),
             connection: Some(connection),

@@ -207,18 +207,6 @@ fn a_table_that_names_no_chip_is_found_before_its_rows_are_read() {
 }
 
 #[test]
-fn a_uid_names_a_tag_that_has_no_other_name() {
-    let file = "Uid,Colour\n04AABBCC112233,red\n";
-    assert_eq!(
-        rows(file, &of("gototags")),
-        [Ok(vec![
-            "04AABBCC112233".to_owned(),
-            "04AABBCC112233".to_owned()
-        ])]
-    );
-}
-
-#[test]
 fn a_counter_is_asked_about_if_nothing_says_how_it_is_written() {
     let file =
         |heading: &str, counter: &str| format!("name,uid,{heading}\nA,04AABBCC112233,{counter}\n");

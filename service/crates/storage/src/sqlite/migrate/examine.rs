@@ -60,7 +60,7 @@ pub(in crate::sqlite) fn look_into(path: &Path) -> Result<Examination, OpenError
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             OpenError::Damaged(path.to_owned(), error.to_string())
         }
-        _ => OpenError::Sqlite(error),
+        _ => error.into(),
     };
     // A query that Tapdesk's databases can always answer fails: the schema has been changed.
     let unlike_ours = |error| match damaged(error) {
