@@ -217,12 +217,13 @@ group("A delivery", {
       );
       assert.equal(sheet.rows.filter(({ photo }) => photo).length, 2);
     },
-    "keeps the note of a form whose photo is too large": async (page, world) => {
+    "keeps the note of a form whose photo is too large, if its script did not load": async (page, world) => {
       const { api } = world;
       await api.post("/sheets", { name: "Delivery of one inlay" });
       const [bottle] = await bottles(api, 1, PLANNED);
       const anna = await phone(page.context().browser(), world, "Anna");
       try {
+        await anna.page.route("**/*.js", (route) => route.abort());
         await anna.tap(bottle);
         await anna.press("Bad", "Die Ecke fehlt.", Buffer.alloc(24 * 1024 * 1024));
         await anna.page.getByRole("alert").filter({ hasText: "This photo is too large." }).waitFor();

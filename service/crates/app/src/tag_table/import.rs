@@ -165,8 +165,6 @@ pub struct OpenedTable<R> {
     service: Arc<Service>,
     options: ImportOptions,
     of_all: OfAllChips,
-    /// Whether new tags without a name get their slug or their UID as their name.
-    fills_names: bool,
     table: Table<R>,
     survey: Survey,
 }
@@ -189,7 +187,6 @@ pub async fn open<R: Read + Clone + Send + 'static>(
         allow_factory_keys: options.allow_factory_keys,
     };
     let after_row = options.after_row;
-    let fills_names = layout.fills_names();
     let both = tokio::task::spawn_blocking(move || -> Result<_, String> {
         let file = TableFile::new(file)?;
         let survey = Table::open(file.clone(), &layout)?.survey(after_row);
@@ -209,7 +206,6 @@ pub async fn open<R: Read + Clone + Send + 'static>(
         service,
         options,
         of_all,
-        fills_names,
         table,
         survey,
     })
@@ -228,7 +224,6 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
             service,
             options,
             of_all,
-            fills_names,
             table,
             survey,
         } = self;
@@ -275,6 +270,7 @@ impl<R: Read + Send + 'static> OpenedTable<R> {
             experiences,
             groups: groups.clone(),
         };
+        let fills_names = table.fills_names();
         let reader = Reader::new(columns, of_tag, of_all, options.add_variables, fills_names);
         let part = table.part(options.after_row, rows);
         let reading = Reading::start(Arc::clone(&service), part, reader, rows);

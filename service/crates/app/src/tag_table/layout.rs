@@ -50,6 +50,9 @@ pub(super) struct Plan {
     /// Columns behind the last heading of a table of Tapdesk, which must be empty. Spreadsheets save
     /// such columns if one of their cells once had a value.
     pub(super) empty: Range<usize>,
+    /// Whether a new tag without a name gets its slug or its UID as its name. Lists of an owner, or
+    /// of another service, often have no names.
+    pub(super) fills_names: bool,
 }
 
 impl Mapped {
@@ -131,7 +134,9 @@ impl Layout {
         }
         if let Some(preset) = self.preset {
             plan.complete(preset)?;
-        } else if self.fills_names() && plan.has_named_one_of(&["slug", "uid"]) {
+        } else if !self.map.is_empty() && plan.has_named_one_of(&["slug", "uid"]) {
+            // Where a column has names, a row without one is a mistake.
+            plan.fills_names = !plan.has_named("name");
             plan.add("name", Origin::Fixed(String::new()));
         }
         Ok(plan)
@@ -152,12 +157,6 @@ impl Layout {
             Some(preset) => preset.column(heading),
             None => Some((Column::parse(heading)?, None)),
         }
-    }
-
-    /// Whether a new tag without a name gets its slug or its UID as its name. Lists of an owner, or
-    /// of another service, often have no names.
-    pub(super) fn fills_names(&self) -> bool {
-        self.preset.is_some() || !self.map.is_empty()
     }
 
     /// Whether an unknown column makes the file invalid. In a table of Tapdesk, a typo in a heading
@@ -185,7 +184,7 @@ impl Plan {
         if !self.has_named_one_of(&["name", "slug", "uid"]) {
             return Err("The file has no column for a name, a slug or a UID.".to_owned());
         }
-        // A new tag gets its slug or its UID as its name later.
+        self.fills_names = true;
         self.add("name", Origin::Fixed(String::new()));
         for (name, text) in preset.fixed.iter().filter(|(name, _)| is_of_tag(name)) {
             self.add(name, Origin::Fixed(text.clone()));

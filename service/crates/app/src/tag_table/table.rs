@@ -108,6 +108,11 @@ impl<R: Read> Table<R> {
         &self.columns
     }
 
+    /// Whether a new tag without a name gets its slug or its UID as its name.
+    pub(super) fn fills_names(&self) -> bool {
+        self.plan.fills_names
+    }
+
     /// The headings of the columns.
     pub(super) fn headings(&self) -> Headings {
         let header = self.sheet.header();
