@@ -13,7 +13,7 @@ use tapdesk::keychain::{Keychain, Secret, SecretStore};
 use tapdesk::preferences::Preferences;
 use tapdesk::shell::Shell;
 use tapdesk::state::{Ready, ShellState, StartProblem};
-use tapdesk_tests::free_ports;
+use tapdesk_tests::base_port;
 use tempfile::TempDir;
 
 /// A folder with all files of an installation.
@@ -105,13 +105,6 @@ impl Installation {
         ready(&shell);
         shell
     }
-}
-
-/// A free port, with those above it for this test only: the desktop goes to the next free one if it is
-/// taken.
-pub(crate) fn base_port() -> u16 {
-    const ABOVE: u16 = 8;
-    free_ports(1 + ABOVE)
 }
 
 /// The state of a running service.

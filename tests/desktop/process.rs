@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 use tapdesk_tests::virtual_reader::SOCKET;
-use tapdesk_tests::{Client, Pcscd, free_port};
+use tapdesk_tests::{Client, Pcscd, base_port};
 use tempfile::TempDir;
 
 /// The program with a home folder, and nothing else of a session.
@@ -24,7 +24,7 @@ fn home() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join(".config/tapdesk");
     std::fs::create_dir_all(&config).unwrap();
-    let preferences = json!({"last_port": free_port()}).to_string();
+    let preferences = json!({"last_port": base_port()}).to_string();
     std::fs::write(config.join("desktop.json"), preferences).unwrap();
     home
 }

@@ -11,9 +11,9 @@ use tapdesk::carriers::Carriers;
 use tapdesk::keychain::KeyStoreKind;
 use tapdesk::shell::Shell;
 use tapdesk::state::ProblemKind;
-use tapdesk_tests::{Client, skip};
+use tapdesk_tests::{Client, base_port, skip};
 
-use crate::installation::{Installation, base_port, call, make_tag, problem, ready, tag_names};
+use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};
 
 fn taken_port() -> (TcpListener, u16) {
     let port = base_port();

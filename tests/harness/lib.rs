@@ -55,7 +55,7 @@ pub use injection::injections;
 pub use length::{cases, length};
 pub use mail_server::{Encryption, MailServer, TakenMail};
 pub use moto::Moto;
-pub use ports::{free_port, free_ports};
+pub use ports::{base_port, free_port, free_ports};
 pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;

@@ -22,6 +22,16 @@ pub fn free_port() -> u16 {
     free_ports(1)
 }
 
+/// A free port for a desktop, with those above it for the same test only: the desktop goes to the
+/// next free one, or offers it, if its own is taken.
+///
+/// # Panics
+/// When there is none.
+pub fn base_port() -> u16 {
+    const ABOVE: u16 = 8;
+    free_ports(1 + ABOVE)
+}
+
 /// The first of `count` adjacent ports of the loopback on which nothing listens.
 ///
 /// # Panics

@@ -28,8 +28,8 @@ const RESTART_SECONDS: u32 = 5;
 /// How long a message stays, in seconds: long enough to read its two sentences. A page that is loaded
 /// again must not show it to a later visitor.
 const NOTICE_SECONDS: u32 = 12;
-/// Visits after which the attract page gets a new process. `WebKit`'s process of a page grows by about
-/// 0.3 MB with each visit, although the page itself keeps nothing: a day of 3,000 visits would take
+/// Visits after which the attract page gets a new process. `WebKit`'s process of a page grows by up to
+/// 0.5 MB with each visit, although the page itself keeps nothing: a day of 3,000 visits would take
 /// a gigabyte.
 const RENEWAL_VISITS: u64 = 100;
 /// Seconds without a tag, a visit or a message, after which nobody is there who would see the screen

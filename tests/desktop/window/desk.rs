@@ -9,7 +9,7 @@ use fantoccini::ClientBuilder;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tapdesk_tests::virtual_reader::SOCKET;
-use tapdesk_tests::{PATIENCE, Pcscd, eventually, free_port};
+use tapdesk_tests::{PATIENCE, Pcscd, base_port, eventually, free_port};
 use tempfile::TempDir;
 
 use super::effort::{Effort, Way};
@@ -56,7 +56,7 @@ impl Desk {
             effort: Rc::default(),
         };
         fs::create_dir(desk.path("run")).expect("the home can be written");
-        desk.prefer(&json!({"last_port": free_port()}));
+        desk.prefer(&json!({"last_port": base_port()}));
         desk
     }
 
