@@ -122,15 +122,16 @@ async fn pack(piece: Vec<u8>) -> Result<Bytes, BodyError> {
 
 /// Whether the `Content-Type` is one of these types. Parameters are ignored.
 pub(super) fn is_of_type(headers: &HeaderMap, types: &[&str]) -> bool {
-    let value = headers.get(CONTENT_TYPE);
-    let value = value.and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next());
-    essence.is_some_and(|essence| {
-        let essence = essence.trim();
-        types
-            .iter()
-            .any(|known| essence.eq_ignore_ascii_case(known))
+    media_type(headers).is_some_and(|sent| {
+        let mut types = types.iter();
+        types.any(|known| sent.eq_ignore_ascii_case(known))
     })
+}
+
+/// The media type in the `Content-Type`, without parameters; `None` if there is none that is text.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -16,7 +15,7 @@ use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::body::{Packed, is_of_type};
+use crate::body::{Packed, is_of_type, media_type};
 use crate::document::loosen;
 use crate::error::ApiError;
 use domain::field_error::FieldError;
@@ -86,12 +85,9 @@ impl<S: Send + Sync> FromRequest<S> for Table {
 /// none: the content decides. Only JSON is surely none, and a form in parts, which has the file
 /// inside.
 fn may_be_table(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE);
-    let value = value.and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next());
-    let essence = essence.unwrap_or_default().trim().to_ascii_lowercase();
-    let is_json = essence.ends_with("/json") || essence.ends_with("+json");
-    !is_json && !essence.starts_with("multipart/")
+    let sent = media_type(headers).unwrap_or_default().to_ascii_lowercase();
+    let is_json = sent.ends_with("/json") || sent.ends_with("+json");
+    !is_json && !sent.starts_with("multipart/")
 }
 
 impl Patch {
@@ -264,7 +260,6 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// The error for a body that cannot be parsed, with the field that causes it.
 /// The words about a value whose shape is wrong in JSON that is right. The parser blames the JSON.
 fn about_shape(error: &serde_json::Error, field: Option<&str>, bytes: &[u8]) -> Option<String> {
     let field = field.filter(|_| serde_json::from_slice::<IgnoredAny>(bytes).is_ok())?;
@@ -282,6 +277,7 @@ fn about_shape(error: &serde_json::Error, field: Option<&str>, bytes: &[u8]) -> 
     }
 }
 
+/// The error for a body that cannot be parsed, with the field that causes it.
 fn invalid(error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError {
     FieldError {
         field: field(error.path(), error.inner()).map(Cow::Owned),
