@@ -96,35 +96,21 @@ impl Seen {
     }
 }
 
-/// The members of a body, by their paths.
-struct Members(HashMap<String, Value>);
-
-impl From<&Seen> for Members {
-    fn from(seen: &Seen) -> Self {
-        Self(seen.members().into_iter().collect())
-    }
-}
-
-/// The different words of a body.
-struct Words(HashSet<String>);
-
-impl From<&Seen> for Words {
-    fn from(seen: &Seen) -> Self {
-        Self(seen.words().into_iter().collect())
-    }
-}
-
-/// The different words that follow each other in a body.
-struct Pairs(HashSet<[String; 2]>);
-
-impl From<&Seen> for Pairs {
-    fn from(seen: &Seen) -> Self {
-        Self(seen.pairs().into_iter().collect())
-    }
-}
-
-fn read<'a, T: From<&'a Seen>>(answers: &'a [Seen]) -> Vec<T> {
-    answers.iter().map(T::from).collect()
+/// The first of `parts` that all `right` answers have, and no `wrong` one. `read` makes the parts of an
+/// answer fit for a search: each answer is read once, because it can have thousands of them.
+fn first_shared<T, C>(
+    parts: Vec<T>,
+    (right, wrong): (&[Seen], &[Seen]),
+    read: impl Fn(&Seen) -> C,
+    has: impl Fn(&C, &T) -> bool,
+) -> Option<T> {
+    let right: Vec<C> = right.iter().map(&read).collect();
+    let wrong: Vec<C> = wrong.iter().map(&read).collect();
+    let mut parts = parts.into_iter();
+    parts.find(|part| {
+        right.iter().all(|answer| has(answer, part))
+            && !wrong.iter().any(|answer| has(answer, part))
+    })
 }
 
 /// Whether a text can be a value of the code. The empty text is one.
@@ -168,8 +154,6 @@ impl Signal {
 
     /// A member of JSON bodies that shows a verdict.
     fn member(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
-        // Each body is read once, because it can have thousands of members, or of words.
-        let (right, wrong): (Vec<Members>, Vec<Members>) = (read(right), read(wrong));
         let mut members = first.members();
         // A truth value says more than a text, which could be the name of the mode, and a number may
         // count something.
@@ -178,30 +162,24 @@ impl Signal {
             Value::String(text) if !is_hex(text) => 1,
             _ => 2,
         });
-        let found = members.into_iter().find(|(path, value)| {
-            let has = |members: &Members| members.0.get(path) == Some(value);
-            right.iter().all(has) && !wrong.iter().any(has)
+        let by_path = |seen: &Seen| seen.members().into_iter().collect::<HashMap<_, _>>();
+        let found = first_shared(members, (right, wrong), by_path, |all, (path, value)| {
+            all.get(path) == Some(value)
         });
         found.map(|(path, value)| Self::Member(path, value))
     }
 
     /// A word of pages that shows a verdict.
     fn word(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
-        let (right, wrong): (Vec<Words>, Vec<Words>) = (read(right), read(wrong));
-        let found = first.words().into_iter().find(|word| {
-            let has = |words: &Words| words.0.contains(word);
-            right.iter().all(has) && !wrong.iter().any(has)
-        });
+        let words = |seen: &Seen| seen.words().into_iter().collect::<HashSet<_>>();
+        let found = first_shared(first.words(), (right, wrong), words, HashSet::contains);
         found.map(Self::Word)
     }
 
     /// Two words of pages that show a verdict by their order.
     fn pair(first: &Seen, right: &[Seen], wrong: &[Seen]) -> Option<Self> {
-        let (right, wrong): (Vec<Pairs>, Vec<Pairs>) = (read(right), read(wrong));
-        let found = first.pairs().into_iter().find(|pair| {
-            let has = |pairs: &Pairs| pairs.0.contains(pair);
-            right.iter().all(has) && !wrong.iter().any(has)
-        });
+        let pairs = |seen: &Seen| seen.pairs().into_iter().collect::<HashSet<_>>();
+        let found = first_shared(first.pairs(), (right, wrong), pairs, HashSet::contains);
         found.map(Self::Pair)
     }
 
