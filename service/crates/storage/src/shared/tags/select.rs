@@ -23,10 +23,10 @@ const NEVER: i64 = -1;
 /// The join with the taps `v` of each tag.
 const TAPS: &str = "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''";
 
-/// Like [`TAPS`], and how many of them were test taps, for [`VISITORS_TAPS`].
-const TAPS_AND_TESTS: &str = "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''
-     LEFT JOIN (SELECT tag_id, count(*) AS taps FROM test_taps GROUP BY tag_id) tests
-         ON tests.tag_id = t.id";
+/// The join with the number `tests` of each tag's test taps.
+const TESTS: &str =
+    "LEFT JOIN (SELECT tag_id, count(*) AS taps FROM test_taps GROUP BY tag_id) tests
+     ON tests.tag_id = t.id";
 
 /// How often visitors tapped a tag. SQLite writes `visits` later than `test_taps`, so the difference
 /// could be negative for some seconds.
@@ -38,8 +38,8 @@ pub(super) struct Select {
     pub(super) source: Source,
     /// The tables to select from.
     from: String,
-    /// The join with the tables of taps, if the order compares them.
-    taps: &'static str,
+    /// The joins with the tables of taps, if the order compares them.
+    taps: &'static [&'static str],
     conditions: Vec<String>,
     pub(super) values: Vec<Value<'static>>,
 }
@@ -49,7 +49,7 @@ impl Select {
         let mut select = Self {
             source,
             from: String::new(),
-            taps: "",
+            taps: &[],
             conditions: Vec::new(),
             values: Vec::new(),
         };
@@ -250,11 +250,13 @@ impl Select {
     ) -> Result<(String, Vec<Value<'static>>), StorageError> {
         let mut select = Self::new(&list.filter, wanted, reach, source);
         let id = select.source.id();
-        let (key, taps) = match list.order {
-            TagOrder::Created | TagOrder::CreatedDescending => (id, ""),
-            TagOrder::Name | TagOrder::NameDescending => (select.source.name(), ""),
-            TagOrder::Scans | TagOrder::ScansDescending => (VISITORS_TAPS, TAPS_AND_TESTS),
-            TagOrder::LastScan | TagOrder::LastScanDescending => ("coalesce(v.last_at, -1)", TAPS),
+        let (key, taps): (_, &[_]) = match list.order {
+            TagOrder::Created | TagOrder::CreatedDescending => (id, &[]),
+            TagOrder::Name | TagOrder::NameDescending => (select.source.name(), &[]),
+            TagOrder::Scans | TagOrder::ScansDescending => (VISITORS_TAPS, &[TAPS, TESTS]),
+            TagOrder::LastScan | TagOrder::LastScanDescending => {
+                ("coalesce(v.last_at, -1)", &[TAPS])
+            }
         };
         select.taps = taps;
         let (beyond, direction) = if list.order.descends() {
@@ -325,7 +327,7 @@ impl Select {
     pub(super) fn clauses(&self) -> String {
         let from = &self.from;
         let conditions = self.conditions.join(" AND ");
-        let taps = self.taps;
+        let taps = self.taps.join(" ");
         format!("{from} {taps} WHERE {conditions}")
     }
 }
