@@ -122,6 +122,27 @@ async fn protected(service: &TestService) -> (TestTag, VirtualType2) {
     (tag, chip)
 }
 
+/// Tears copies of the chip `whole` out of the reader, each after one more command of `wish`, until
+/// one ends before. `then` gets the number of commands, the answer, the chip, and whether it was torn
+/// out. Returns the number of commands of a whole attempt.
+async fn torn_after_each(
+    service: &TestService,
+    whole: &VirtualType2,
+    wish: &Value,
+    then: impl AsyncFn(usize, Value, VirtualType2, bool),
+) -> usize {
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(service, &mut held, wish).await;
+        let is_torn = held.is_torn();
+        then(at, turn, held.into_card(), is_torn).await;
+        if !is_torn {
+            return at;
+        }
+    }
+    unreachable!("there is always one more command")
+}
+
 #[tokio::test]
 async fn a_chip_that_is_locked_for_good_gets_no_password() {
     let service = TestService::start().await;
@@ -170,27 +191,26 @@ async fn a_locked_chip_with_a_password_loses_it_before_its_lock() {
     let (_, secret, _) = password(&whole, CFG0);
     let mut locked = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "technology": "ntag213"});
     locked["lock"] = true.into();
-    for at in 0.. {
-        let mut held = TornOut::new(Tear::after(at), whole.clone());
-        let turn = lay(&service, &mut held, &locked).await;
-        let is_torn = held.is_torn();
-        let mut chip = held.into_card();
-        if is_torn {
-            let (auth0, now, _) = password(&chip, CFG0);
-            assert!(auth0 == 0xFF || now == secret, "{at}: {auth0} {now:?}");
-            chip.power_on();
-            let turn = lay(&service, &mut chip, &locked).await;
-            assert_eq!(turn["state"], "verified", "{at}: {turn}");
-        } else {
-            assert_eq!(turn["state"], "verified", "{turn}");
-        }
-        assert_eq!(password(&chip, CFG0).0, 0xFF, "{at}");
-        assert!(!is_writable(&mut chip, 4), "{at}");
-        if !is_torn {
-            assert!(at > 20, "only {at} commands");
-            break;
-        }
-    }
+    let tears = torn_after_each(
+        &service,
+        &whole,
+        &locked,
+        async |at, turn, mut chip, is_torn| {
+            if is_torn {
+                let (auth0, now, _) = password(&chip, CFG0);
+                assert!(auth0 == 0xFF || now == secret, "{at}: {auth0} {now:?}");
+                chip.power_on();
+                let turn = lay(&service, &mut chip, &locked).await;
+                assert_eq!(turn["state"], "verified", "{at}: {turn}");
+            } else {
+                assert_eq!(turn["state"], "verified", "{turn}");
+            }
+            assert_eq!(password(&chip, CFG0).0, 0xFF, "{at}");
+            assert!(!is_writable(&mut chip, 4), "{at}");
+        },
+    );
+    let commands = tears.await;
+    assert!(commands > 20, "only {commands} commands");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard};
 use tapdesk_tests::{TestService, TestTag};
 
-use super::{CFG0, lay, new, none, password, protected, uid, wish};
+use super::{CFG0, lay, new, none, password, protected, torn_after_each, uid, wish};
 
 /// Places a chip that is torn away once per step, and then again. `first` makes the chip.
 async fn tear_everywhere(
@@ -79,24 +79,23 @@ async fn a_wipe_that_was_torn_and_ends_leaves_the_password_of_the_factory() {
     let service = TestService::start().await;
     let (_, whole) = protected(&service).await;
     let wipe = json!({"uid": uid(1).to_string(), "wipe": true, "technology": "ntag213"});
-    for at in 0.. {
-        let mut held = TornOut::new(Tear::after(at), whole.clone());
-        let turn = lay(&service, &mut held, &wipe).await;
-        let is_torn = held.is_torn();
-        let mut chip = held.into_card();
-        if is_torn {
-            assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
-            let turn = lay(&service, &mut chip, &wipe).await;
-            assert_eq!(turn["state"], "reset", "{at}: {turn}");
-        } else {
-            assert_eq!(turn["state"], "reset", "{turn}");
-        }
-        assert_eq!(password(&chip, CFG0), none(), "{at}");
-        if !is_torn {
-            assert!(at > 20, "only {at} commands");
-            break;
-        }
-    }
+    let tears = torn_after_each(
+        &service,
+        &whole,
+        &wipe,
+        async |at, turn, mut chip, is_torn| {
+            if is_torn {
+                assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
+                let turn = lay(&service, &mut chip, &wipe).await;
+                assert_eq!(turn["state"], "reset", "{at}: {turn}");
+            } else {
+                assert_eq!(turn["state"], "reset", "{turn}");
+            }
+            assert_eq!(password(&chip, CFG0), none(), "{at}");
+        },
+    );
+    let commands = tears.await;
+    assert!(commands > 20, "only {commands} commands");
 }
 
 /// A reader that says of one write that it is done, and does not do it.
@@ -169,24 +168,23 @@ async fn a_password_stays_unless_its_removal_is_asked_for_also_on_a_torn_chip() 
     });
     let mirror = service.admin_create("/url-templates", mirror).await["id"].clone();
     let wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "url_template_id": mirror});
-    for at in 0.. {
-        let mut held = TornOut::new(Tear::after(at), whole.clone());
-        let turn = lay(&service, &mut held, &wish).await;
-        let is_torn = held.is_torn();
-        let mut chip = held.into_card();
-        if is_torn {
-            assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
-            chip.power_on();
-            let turn = lay(&service, &mut chip, &wish).await;
-            assert_eq!(turn["state"], "verified", "{at}: {turn}");
-        }
-        let (auth0, now, _) = password(&chip, CFG0);
-        assert_eq!((auth0, now), (2, secret.clone()), "{at}");
-        if !is_torn {
-            assert!(at > 30, "only {at} commands");
-            break;
-        }
-    }
+    let tears = torn_after_each(
+        &service,
+        &whole,
+        &wish,
+        async |at, turn, mut chip, is_torn| {
+            if is_torn {
+                assert_eq!(turn["state"], "interrupted", "{at}: {turn}");
+                chip.power_on();
+                let turn = lay(&service, &mut chip, &wish).await;
+                assert_eq!(turn["state"], "verified", "{at}: {turn}");
+            }
+            let (auth0, now, _) = password(&chip, CFG0);
+            assert_eq!((auth0, now), (2, secret.clone()), "{at}");
+        },
+    );
+    let commands = tears.await;
+    assert!(commands > 30, "only {commands} commands");
     // A chip that never had one gets none.
     let other = service.tag(json!({"name": "Other"})).await;
     let mut open = new(Type2Chip::Ntag213, 2);
@@ -207,27 +205,27 @@ async fn a_chip_that_was_torn_and_given_up_keeps_its_password_for_another_tag() 
             "uid": uid(1).to_string(), "tag_id": tag.id, "technology": "ntag213", "replace": replace,
         })
     };
-    for at in 0.. {
-        let mut held = TornOut::new(Tear::after(at), whole.clone());
-        let step = lay(&service, &mut held, &wish(&torn, true)).await;
-        let is_torn = held.is_torn();
-        let mut chip = held.into_card();
-        if is_torn {
-            let given_up = format!("/encodings/{}", step["id"]);
-            let given_up = service.admin(Method::DELETE, &given_up, Value::Null).await;
-            given_up.expect(204);
-            let other = service.redirecting_tag(Value::Null).await;
-            // A request that is refused in between changes nothing.
-            let refused = lay(&service, &mut chip, &wish(&other, false)).await;
-            assert_eq!(refused["reason"], "already_encoded", "{at}: {refused}");
-            let step = lay(&service, &mut chip, &wish(&other, true)).await;
-            assert_eq!(step["state"], "verified", "{at}: {step}");
-        }
-        let (auth0, now, _) = password(&chip, CFG0);
-        assert_eq!((auth0, now), (2, secret.clone()), "{at}");
-        if !is_torn {
-            assert!(at > 30, "only {at} commands");
-            break;
-        }
-    }
+    let first = wish(&torn, true);
+    let tears = torn_after_each(
+        &service,
+        &whole,
+        &first,
+        async |at, step, mut chip, is_torn| {
+            if is_torn {
+                let given_up = format!("/encodings/{}", step["id"]);
+                let given_up = service.admin(Method::DELETE, &given_up, Value::Null).await;
+                given_up.expect(204);
+                let other = service.redirecting_tag(Value::Null).await;
+                // A request that is refused in between changes nothing.
+                let refused = lay(&service, &mut chip, &wish(&other, false)).await;
+                assert_eq!(refused["reason"], "already_encoded", "{at}: {refused}");
+                let step = lay(&service, &mut chip, &wish(&other, true)).await;
+                assert_eq!(step["state"], "verified", "{at}: {step}");
+            }
+            let (auth0, now, _) = password(&chip, CFG0);
+            assert_eq!((auth0, now), (2, secret.clone()), "{at}");
+        },
+    );
+    let commands = tears.await;
+    assert!(commands > 30, "only {commands} commands");
 }
