@@ -7,7 +7,7 @@ use clap::Args;
 use tapdesk_service::certificates::Acme;
 use url::{Host, Url};
 
-use super::listener;
+use super::listening::listener;
 
 /// Certificates by ACME, and their listeners.
 #[derive(Args, Clone, Debug)]
