@@ -1,5 +1,6 @@
 //! `/admin/v1/phones`, and the phones of staff themselves.
 
+mod figures;
 mod forms;
 mod notes;
 mod pairing;

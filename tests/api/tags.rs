@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, Client, TestService};
 
 /// All items of a list, page by page.
-async fn all(service: &Client, path: &str, limit: usize) -> Vec<Value> {
+pub(super) async fn all(service: &Client, path: &str, limit: usize) -> Vec<Value> {
     let separator = if path.contains('?') { '&' } else { '?' };
     let mut items = Vec::new();
     let mut after = String::new();
