@@ -198,7 +198,10 @@ group("Phones", {
       const row = page.getByRole("grid", { name: "Phones" }).getByRole("row").filter({ hasText: "Anna" });
       await row.getByText("Not paired at new.example").waitFor();
       await page.getByText("Not every phone is paired at new.example: its taps there are a visitor's.").waitFor();
-      await page.getByRole("button", { name: "Pair again" }).click();
+      // The warning sends people to this button, so it is there before the pointer is.
+      const again = page.getByRole("button", { name: "Pair again" });
+      await page.waitForFunction((button) => getComputedStyle(button.closest(".actions")).opacity === "1", await again.elementHandle());
+      await again.click();
       await code(page).waitFor();
       assert.deepEqual(
         list.map(({ id, state }) => [id, state]),
