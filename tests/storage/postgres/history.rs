@@ -104,6 +104,52 @@ async fn counting_reads_the_taps_that_it_counts_and_no_others() {
     assert!(read <= COUNTED + WEEKS, "{read} rows for {COUNTED}");
 }
 
+/// Keys expire behind all taps, and in minutes without any.
+#[tokio::test]
+async fn expiring_aged_keys_reads_those_that_became_too_old_and_no_others() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    let first = db.tap(Tap::of(tag)).await;
+    let more = "INSERT INTO interactions (id, at, tag_id, returning_month, returning_day, key_issued, simulated,
+            reason, tech, country)
+        SELECT id + n, at + n / 2, tag_id, FALSE, FALSE, FALSE, simulated, reason, tech, country
+        FROM interactions, generate_series(1, $1::BIGINT) AS n WHERE id = $2";
+    // Each call has a connection of its own, because a connection counts all that it has read so far.
+    let expire = async |most: i64| -> (i64, i64) {
+        let client = db.backend().look_into().await;
+        let call = "SELECT expire_aged_keys($1)";
+        client.execute(call, &[&most]).await.unwrap();
+        let looked = "SELECT (SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::BIGINT
+                FROM pg_stat_xact_user_tables WHERE relname ~ '^interactions_'),
+            coalesce((SELECT up_to FROM expired_keys), 0)";
+        let looked = client.query_one(looked, &[]).await.unwrap();
+        (looked.get(0), looked.get(1))
+    };
+    db.advance(LIFETIME + MINUTE);
+    assert_eq!(expire(2_000).await, (1, first.id.get()));
+
+    let second = db.tap(Tap::of(tag)).await;
+    let client = db.backend().look_into().await;
+    client
+        .execute(more, &[&999_i64, &second.id.get()])
+        .await
+        .unwrap();
+    client.batch_execute("ANALYZE interactions").await.unwrap();
+    // Nothing became too old since then, and a thousand taps are younger.
+    assert_eq!(expire(2_000).await, (0, first.id.get()));
+    db.advance(MINUTE);
+    assert_eq!(expire(2_000).await, (0, first.id.get()));
+
+    // A piece ends with all taps of a millisecond, of which each has two.
+    db.advance(LIFETIME + MINUTE);
+    let (read, up_to) = expire(3).await;
+    assert_eq!(up_to, second.id.get() + 3);
+    assert!(read <= 6, "{read} rows");
+    let last = second.id.get() + 999;
+    assert_eq!(expire(2_000).await, (996, last));
+    assert_eq!(expire(2_000).await, (0, last));
+}
+
 /// A payload's interaction may be in any week: its query plan is kept, and does not look at all
 /// weeks each time.
 #[tokio::test]

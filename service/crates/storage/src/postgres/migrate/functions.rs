@@ -298,7 +298,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "497109629f42c795a6b2945ef1a759f282dd176b5d0fc6f6b59612b534d20de5";
+    const DIGEST: &str = "9eff50f120ad16c5f09116da8c29d8a40be38177d83ef6d92f24626f74dd9616";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {
