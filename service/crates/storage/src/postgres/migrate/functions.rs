@@ -298,7 +298,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "497109629f42c795a6b2945ef1a759f282dd176b5d0fc6f6b59612b534d20de5";
+    const DIGEST: &str = "eb2eeaaf173f03485af370fbdf09729ff87e55fd59f12b3f237740a0b583bb7b";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {
