@@ -266,13 +266,9 @@ async fn a_chip_that_was_torn_before_a_new_root_gets_a_password_of_it() {
     assert!(secret != former && secret != none().1, "{secret:?}");
 }
 
-#[tokio::test]
-async fn a_chip_that_was_torn_before_a_backup_has_its_password_after_the_restore() {
+/// A service with a restored backup of this one.
+async fn restored(service: &TestService) -> TestService {
     const PASSPHRASE: &str = "correct horse battery";
-    let service =
-        TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await;
-    let (_, whole) = protected(&service).await;
-    let (wish, mut chip) = torn_out_of_force(&service, &whole).await;
     let folder = service.folder().join("backups");
     let schedule =
         json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
@@ -287,10 +283,41 @@ async fn a_chip_that_was_torn_before_a_backup_has_its_password_after_the_restore
     let mut files = fs::read_dir(&folder).unwrap();
     let file = files.next().unwrap().unwrap().path();
 
-    let elsewhere = TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await;
+    TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await
+}
+
+/// A service whose database can be backed up.
+async fn on_sqlite() -> TestService {
+    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+}
+
+#[tokio::test]
+async fn a_chip_that_was_torn_before_a_backup_has_its_password_after_the_restore() {
+    let service = on_sqlite().await;
+    let (_, whole) = protected(&service).await;
+    let (wish, mut chip) = torn_out_of_force(&service, &whole).await;
+    let elsewhere = restored(&service).await;
     let turn = lay(&elsewhere, &mut chip, &wish).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     let (auth0, secret, _) = password(&chip, CFG0);
     assert_eq!(auth0, 2);
     assert_ne!(secret, none().1);
+}
+
+/// All roots of a restored database only open chips, and the chip needs a password of a new one.
+#[tokio::test]
+async fn a_chip_that_is_written_again_after_a_restore_keeps_a_password() {
+    let service = on_sqlite().await;
+    let (_, mut chip) = protected(&service).await;
+    let (_, former, _) = password(&chip, CFG0);
+    let other = service.redirecting_tag(Value::Null).await;
+    let elsewhere = restored(&service).await;
+    let wish = json!({
+        "uid": uid(1).to_string(), "tag_id": other.id, "technology": "ntag213", "replace": true,
+    });
+    let turn = lay(&elsewhere, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (auth0, secret, _) = password(&chip, CFG0);
+    assert_eq!(auth0, 2);
+    assert!(secret != former && secret != none().1, "{secret:?}");
 }

@@ -158,7 +158,10 @@ impl<'a> Case<'a> {
             let former = encoding.progress.take().unwrap_or_default();
             encoding.progress = Some(former.remains());
         } else if self.roots.active().is_none()
-            && encoding.form.as_ref().is_none_or(Form::needs_root)
+            && encoding
+                .form
+                .as_ref()
+                .is_none_or(|form| form.needs_root(&self.roots))
         {
             journal::make_root(service).await?;
             (self.roots, self.compromised) = journal::roots(service).await?;
