@@ -13,6 +13,8 @@ use crate::clock::{Clock, Millis, SystemClock, TestClock, Timestamp};
 use crate::entropy::{Entropy, OsEntropy};
 use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
+use crate::rotate::files::KeyFiles;
+use crate::rotate::places::KeyPlaces as _;
 use crate::s3_server::S3Server;
 use crate::settings::Layers;
 #[cfg(feature = "postgres")]
@@ -164,7 +166,12 @@ pub async fn start_in(
     let wrapped_key = storage.any_wrapped_key().await?;
     let may_create = wrapped_key.is_none();
     let keyring = match start.wrapping_key {
-        WrappingKey::File(file) => Keyring::from_file(&file, may_create, &*entropy)?,
+        WrappingKey::File(file) => {
+            if let Some(wrapped) = &wrapped_key {
+                finish_restore(&file, wrapped, clock.now());
+            }
+            Keyring::from_file(&file, may_create, &*entropy)?
+        }
         WrappingKey::Shared(Some(file)) => Keyring::from_file(&file, false, &*entropy)?,
         WrappingKey::Shared(None) => {
             Keyring::locked("this node has no key; name its file in TAPDESK_KEY_FILE.")
@@ -198,6 +205,27 @@ pub async fn start_in(
         state,
         admin_token,
     })
+}
+
+/// Puts the key of a killed restore into `file`, if the database needs it: the database took its place
+/// before its key did. `wrapped` is any inlay's key in the database.
+fn finish_restore(file: &Path, wrapped: &[u8], now: Timestamp) {
+    let files = KeyFiles::of_restore(file);
+    let finished = files.is_half_restored(wrapped).and_then(|is_half| {
+        if is_half {
+            files.replace(now)
+        } else {
+            Ok(None)
+        }
+    });
+    match finished {
+        Ok(Some(aside)) => tracing::warn!(
+            "a restore was ended before its key took its place: the key is in {} now, and the former one in {aside}",
+            file.display()
+        ),
+        Ok(None) => {}
+        Err(why) => tracing::warn!("the key of an ended restore was not put in its place: {why}"),
+    }
 }
 
 async fn open(

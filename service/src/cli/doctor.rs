@@ -20,6 +20,7 @@ use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
+use tapdesk_service::rotate::files::KeyFiles;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::postgres::{self, Address};
 use tapdesk_service::storage::{Examination, NotificationTrouble, sqlite};
@@ -398,6 +399,13 @@ fn admin_token(connection: &Connection) -> Finding {
 fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
     let shown = file.display();
     let wrapped = examination.and_then(|examination| examination.wrapped_key.as_deref());
+    let is_half_restored = wrapped
+        .is_some_and(|wrapped| KeyFiles::of_restore(file).is_half_restored(wrapped) == Ok(true));
+    if is_half_restored {
+        return Warning(format!(
+            "A restore was ended before its key took its place at {shown}. The next start of the service finishes it."
+        ));
+    }
     let way_out = "Put the right file there, or restore a backup that contains the key.";
     match keyring::file::read(file) {
         Err(error) => bad(error),

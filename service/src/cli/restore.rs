@@ -13,7 +13,8 @@ use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::keyring::{Keyring, Passphrase, file as key_file};
 use tapdesk_service::plural::counted;
-use tapdesk_service::private_file;
+use tapdesk_service::rotate::files::KeyFiles;
+use tapdesk_service::rotate::places::KeyPlaces as _;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::{OpenKeyError, Restore, make_place};
 use zeroize::Zeroizing;
@@ -120,23 +121,22 @@ pub(super) fn run(options: &Options) -> Result<()> {
     });
     let seal = restore.seal;
     let needs_key = wrapped.is_some() && !opens;
-    // Before the database: a key without one does no harm, but one without its key is locked.
-    if let Some(key) = &key
-        && present.is_none()
-    {
-        key_file::create(&key_path, key)?;
+    // Before the database: a key without one does no harm, but one without its key is locked. If the
+    // restore is killed before another key has made room, the next start finishes it.
+    let key_files = KeyFiles::of_restore(&key_path);
+    if let Some(key) = key.as_ref().filter(|_| present != key) {
+        let kept = key_files.keep_restored(key, now);
+        kept.map_err(anyhow::Error::msg)?;
+        if !is_other {
+            key_files.replace(now).map_err(anyhow::Error::msg)?;
+        }
     }
     restore.record(Actor::CommandLine, now, &OsEntropy)?;
     if let Some(aside) = restore.finish(now)? {
         writeln!(out, "The former database is now {}.", aside.display())?;
     }
-    if let Some(key) = &key
-        && is_other
-    {
-        let suffix = format!(".replaced-at-{}", now.unix_seconds());
-        let aside = private_file::move_aside(&key_path, &suffix)?;
-        writeln!(out, "The former key is now {}.", aside.display())?;
-        key_file::create(&key_path, key)?;
+    if is_other && let Some(aside) = key_files.replace(now).map_err(anyhow::Error::msg)? {
+        writeln!(out, "The former key is now {aside}.")?;
     }
     let made = note.map_or_else(String::new, |note| format!(" of {}", note.at));
     writeln!(

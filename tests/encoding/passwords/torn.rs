@@ -1,7 +1,10 @@
 //! Chips with a write password that are torn away at every step of a change.
 
+use std::fs;
+
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::keyring::Passphrase;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard};
 use tapdesk_tests::{TestService, TestTag};
@@ -228,4 +231,93 @@ async fn a_chip_that_was_torn_and_given_up_keeps_its_password_for_another_tag() 
     );
     let commands = tears.await;
     assert!(commands > 30, "only {commands} commands");
+}
+
+/// A change of chip number 1 for another tag, and the chip, torn out while its password was out of
+/// force.
+async fn torn_out_of_force(service: &TestService, whole: &VirtualType2) -> (Value, VirtualType2) {
+    let other = service.redirecting_tag(Value::Null).await;
+    let wish = json!({
+        "uid": uid(1).to_string(), "tag_id": other.id, "technology": "ntag213", "replace": true,
+    });
+    for at in 0.. {
+        let mut held = TornOut::new(Tear::after(at), whole.clone());
+        let turn = lay(service, &mut held, &wish).await;
+        assert!(held.is_torn(), "{turn}");
+        let chip = held.into_card();
+        if password(&chip, CFG0).0 == 0xFF {
+            return (wish, chip);
+        }
+    }
+    unreachable!("a chip answers a limited number of commands")
+}
+
+#[tokio::test]
+async fn a_chip_that_was_torn_before_a_new_root_gets_a_password_of_it() {
+    let service = TestService::start().await;
+    let (_, whole) = protected(&service).await;
+    let (_, former, _) = password(&whole, CFG0);
+    let (wish, mut chip) = torn_out_of_force(&service, &whole).await;
+    service.admin_create("/encoding-root", json!({})).await;
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (auth0, secret, _) = password(&chip, CFG0);
+    assert_eq!(auth0, 2);
+    assert!(secret != former && secret != none().1, "{secret:?}");
+}
+
+/// A service with a restored backup of this one.
+async fn restored(service: &TestService) -> TestService {
+    const PASSPHRASE: &str = "correct horse battery";
+    let folder = service.folder().join("backups");
+    let schedule =
+        json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
+    let set = service
+        .admin(Method::PUT, "/backup/schedule", schedule)
+        .await;
+    set.expect(200);
+    let ran = service
+        .admin(Method::POST, "/backup/schedule/run", Value::Null)
+        .await;
+    assert_eq!(ran.expect(200)["last"]["ok"], true);
+    let mut files = fs::read_dir(&folder).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+
+    TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await
+}
+
+/// A service whose database can be backed up.
+async fn on_sqlite() -> TestService {
+    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+}
+
+#[tokio::test]
+async fn a_chip_that_was_torn_before_a_backup_has_its_password_after_the_restore() {
+    let service = on_sqlite().await;
+    let (_, whole) = protected(&service).await;
+    let (wish, mut chip) = torn_out_of_force(&service, &whole).await;
+    let elsewhere = restored(&service).await;
+    let turn = lay(&elsewhere, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (auth0, secret, _) = password(&chip, CFG0);
+    assert_eq!(auth0, 2);
+    assert_ne!(secret, none().1);
+}
+
+/// All roots of a restored database only open chips, and the chip needs a password of a new one.
+#[tokio::test]
+async fn a_chip_that_is_written_again_after_a_restore_keeps_a_password() {
+    let service = on_sqlite().await;
+    let (_, mut chip) = protected(&service).await;
+    let (_, former, _) = password(&chip, CFG0);
+    let other = service.redirecting_tag(Value::Null).await;
+    let elsewhere = restored(&service).await;
+    let wish = json!({
+        "uid": uid(1).to_string(), "tag_id": other.id, "technology": "ntag213", "replace": true,
+    });
+    let turn = lay(&elsewhere, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let (auth0, secret, _) = password(&chip, CFG0);
+    assert_eq!(auth0, 2);
+    assert!(secret != former && secret != none().1, "{secret:?}");
 }

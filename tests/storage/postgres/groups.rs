@@ -94,6 +94,62 @@ async fn of_many_taps_at_once_none_is_missing_in_the_history_of_their_tag() {
     assert_eq!(found, ids);
 }
 
+const RECORD_TAPS: &str =
+    include_str!("../../../service/migrations/postgres/functions/record_taps.sql");
+
+/// PostgreSQL returns written rows in any order that it likes, for example the opposite one.
+#[tokio::test]
+async fn taps_follow_the_former_ones_of_their_tags_in_whatever_order_visits_return() {
+    let db = Database::<Postgres>::create().await;
+    let client = db.backend().look_into().await;
+    let turned = RECORD_TAPS.replace(
+        "FROM visit\n        ON CONFLICT",
+        "FROM visit ORDER BY tag_id DESC, visitor DESC\n        ON CONFLICT",
+    );
+    assert_ne!(turned, RECORD_TAPS);
+    client.batch_execute(&turned).await.unwrap();
+
+    let (often, once) = (db.tag(json!({})).await, db.tag(json!({})).await);
+    let reserve = "SELECT reserve_interactions()";
+    let first: i64 = client.query_one(reserve, &[]).await.unwrap().get(0);
+    // The visitor of `record` comes to one of the tags only.
+    record(&db, often, &[first]).await;
+    let group: Vec<_> = (first + 1..=first + 4).collect();
+    let tags = [once, often, once, often].map(TagId::get).to_vec();
+    let taps = "WITH n AS (SELECT $3::INTEGER[] AS size)
+        SELECT taps.interaction, taps.came_today
+        FROM n, LATERAL record_taps(false, 1::SMALLINT, $1, $2,
+            array_fill(NULL::BIGINT, size), array_fill(NULL::INTEGER, size), array_fill(NULL::BIGINT, size),
+            array_fill(false, size), array_fill('static'::TEXT, size), array_fill(NULL::BIGINT, size),
+            array_fill(NULL::BYTEA, size), array_fill('u'::TEXT, size), array_fill(NULL::BIGINT, size),
+            array_fill(NULL::INTEGER, size), $4,
+            array_fill('CH'::TEXT, size), array_fill(NULL::BYTEA, size), array_fill(NULL::BYTEA, size),
+            array_fill(false, size), array_fill(0::BIGINT, size), array_fill(NULL::TEXT, size),
+            array_fill(NULL::BYTEA, size), array_fill(NULL::TEXT, size), array_fill(NULL::TEXT, size),
+            array_fill(NULL::INTEGER, size), array_fill(NULL::BIGINT, size)) AS taps
+        ORDER BY 1";
+    let visitors = [1, 1, 2, 2].map(|number: u8| vec![number; 16]).to_vec();
+    let rows = client
+        .query(taps, &[&group, &tags, &vec![4_i32], &visitors])
+        .await
+        .unwrap();
+    let came: Vec<(i64, bool)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let expected = [false, true, false, false];
+    assert_eq!(
+        came,
+        group.iter().copied().zip(expected).collect::<Vec<_>>()
+    );
+
+    let chain = "SELECT id, previous FROM interactions WHERE id > $1 ORDER BY id";
+    let rows = client.query(chain, &[&first]).await.unwrap();
+    let chain: Vec<(i64, Option<i64>)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let expected = [None, Some(first), Some(first + 1), Some(first + 2)];
+    assert_eq!(
+        chain,
+        group.iter().copied().zip(expected).collect::<Vec<_>>()
+    );
+}
+
 /// An inlay's counter, as the rules for one tap leave it.
 enum Counter {
     Proof(CounterState),

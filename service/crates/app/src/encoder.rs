@@ -274,28 +274,12 @@ pub async fn abandon(service: &Service, id: EncodingId) -> Result<(), EncodeErro
     Err(EncodeError::Raced)
 }
 
-/// The facts that the next encoding of a chip has to know, wrapped; `None` if there are none. A chip
-/// whose password was to be removed has none to get back.
-fn remains(service: &Service, given_up: &StoredEncoding) -> Option<Vec<u8>> {
-    let form = given_up.form.as_ref()?;
-    if form.lock || form.write_password == Some(false) {
-        return None;
-    }
-    let progress = Case::open(service, given_up.clone()).ok()?.progress?;
-    if !progress.chip.had_password {
-        return None;
-    }
-    let bytes = progress.remains().to_bytes();
-    service.keyring.wrap(&bytes, &*service.entropy).ok()
-}
-
 async fn give_up(
     service: &Service,
     state: &ChipState,
     mut encoding: StoredEncoding,
 ) -> Result<bool, EncodeError> {
     let expected = encoding.id.map(|id| (id, encoding.seq));
-    encoding.progress = remains(service, &encoding);
     encoding.state = encoding.state.abandon();
     encoding.seq += 1;
     let uid = encoding.uid;

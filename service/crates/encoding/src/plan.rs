@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pages, Reason};
+use super::{Pages, Reason, Roots};
 use domain::id::{TagId, UrlTemplateId};
 use inlay::key::{AesKey, InlayKeys, Keys};
 use inlay::ndef;
@@ -84,9 +84,12 @@ impl Form {
         self.template.technology.rolls()
     }
 
-    /// Whether its chip needs a root: for its keys, or for its write password.
-    pub fn needs_root(&self) -> bool {
-        self.has_keys() || self.write_password == Some(true)
+    /// Whether its chip needs a root for new keys: for its keys, or for its write password. A chip that
+    /// keeps its password may have one of these `roots`, and gets that of the active one. After a
+    /// restore none of them is active.
+    pub fn needs_root(&self, roots: &Roots) -> bool {
+        let may_keep = !self.lock && !roots.0.is_empty();
+        self.has_keys() || self.write_password.unwrap_or(may_keep)
     }
 }
 

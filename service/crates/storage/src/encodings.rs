@@ -27,7 +27,8 @@ pub struct StoredEncoding {
     pub state: State,
     /// The number of the latest turn.
     pub seq: u32,
-    /// The machine's state between two turns, wrapped.
+    /// The machine's state between two turns, wrapped. It stays after the end: the next encoding of
+    /// the chip has to know some of it.
     pub progress: Option<Vec<u8>>,
     /// When the encoding began.
     pub created_at: Timestamp,

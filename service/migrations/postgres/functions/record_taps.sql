@@ -172,7 +172,8 @@ BEGIN
     END IF;
 
     moment := present();
-    -- Tag by tag, and the row of all clients first. Rows are written, and return, in the order of `visit`.
+    -- Tag by tag, and the row of all clients first. The order in which rows return is not promised, so they are sorted by
+    -- the primary key, as `visit` is: the values of the one list belong to the places of the other.
     WITH visit AS MATERIALIZED (
         SELECT tag_id, visitor, min(place) AS place, count(*) AS taps, max(at) AS at, max(id) AS id
         FROM (
@@ -186,9 +187,10 @@ BEGIN
         ON CONFLICT (tag_id, client) DO UPDATE SET
             before = v.last_interaction, before_at = v.last_at, scans = v.scans + excluded.scans,
             last_at = greatest(v.last_at, excluded.last_at), last_interaction = excluded.last_interaction
-        RETURNING client, before, before_at
+        RETURNING tag_id, client, before, before_at
     )
-    SELECT array_agg(before) FILTER (WHERE client = ''), array_agg(before_at) FILTER (WHERE client <> ''),
+    SELECT array_agg(before ORDER BY tag_id, client) FILTER (WHERE client = ''),
+        array_agg(before_at ORDER BY tag_id, client) FILTER (WHERE client <> ''),
         (SELECT array_agg(place) FILTER (WHERE visitor = '') FROM visit),
         (SELECT array_agg(place) FILTER (WHERE visitor <> '') FROM visit),
         (SELECT array_agg(tag_id) FROM visit WHERE visitor = '' AND taps > 1)

@@ -85,6 +85,55 @@ async fn another_key_that_is_there_is_kept_unless_it_may_be_replaced() {
     );
 }
 
+#[tokio::test]
+async fn a_restore_that_was_killed_before_its_key_took_its_place_is_finished_by_the_next_start() {
+    let (service, tag, mut inlay) = service().await;
+    let path = backup(&service, "backup.db", true).await;
+    let other = launch();
+    let restore = ["restore", path.to_str().unwrap()];
+    run_with(&other.database(), &[PASSPHRASE], &restore)
+        .await
+        .good();
+    let [present, restoring] = ["inlay.key", "inlay.key.restoring"].map(|name| file(&other, name));
+    let key = fs::read(&present).unwrap();
+    fs::rename(&present, &restoring).unwrap();
+    fs::write(&present, "ab".repeat(32)).unwrap();
+    let report = run(&other.database(), &["doctor"]).await.stdout;
+    assert!(report.contains("warn  Inlay key"), "{report}");
+
+    let restored = other.start().await;
+    let tap = restored.tap(&inlay.url(&tag)).await;
+    assert_eq!(restored.payload(tap.key()).await["tag_verified"], true);
+    assert_eq!(fs::read(&present).unwrap(), key);
+    assert!(!restoring.exists());
+}
+
+#[tokio::test]
+async fn the_key_of_a_backup_is_on_disk_before_its_database_takes_its_place() {
+    let (service, ..) = service().await;
+    let key = fs::read(service.folder().join("inlay.key")).unwrap();
+    let path = backup(&service, "backup.db", true).await;
+    let other = launch();
+    let [present, restoring, log] =
+        ["inlay.key", "inlay.key.restoring", "tapdesk.db-wal"].map(|name| file(&other, name));
+    fs::write(&present, "ab".repeat(32)).unwrap();
+    // This log cannot be moved aside, so the restore ends at the database.
+    fs::write(other.database(), "former").unwrap();
+    fs::create_dir(&log).unwrap();
+    let restore = ["restore", path.to_str().unwrap(), "--replace"];
+    let ran = run_with(&other.database(), &[PASSPHRASE], &restore).await;
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(fs::read(&restoring).unwrap(), key);
+    assert_eq!(fs::read_to_string(&present).unwrap(), "ab".repeat(32));
+
+    fs::remove_dir(&log).unwrap();
+    run_with(&other.database(), &[PASSPHRASE], &restore)
+        .await
+        .good();
+    assert_eq!(fs::read(&present).unwrap(), key);
+    assert!(!restoring.exists());
+}
+
 /// Encodes a chip for a tag through a relay. Returns the result, and the version of the chip's
 /// keys.
 async fn encode(

@@ -24,6 +24,14 @@ pub(super) struct Case<'a> {
     pub(super) exchanges: Vec<Exchange>,
 }
 
+/// The facts that the next encoding of a chip has to know after one of this form was given up; `None`
+/// if there are none. A chip whose password was to be removed has none to get back.
+fn left_by(form: Option<&Form>, given_up: &Progress) -> Option<Progress> {
+    let form = form?;
+    let removes = form.lock || form.write_password == Some(false);
+    (given_up.chip.had_password && !removes).then(|| given_up.remains())
+}
+
 impl<'a> Case<'a> {
     /// Reads and opens the stored facts about a chip.
     pub(super) async fn of(
@@ -54,7 +62,8 @@ impl<'a> Case<'a> {
         inlay.map(|inlay| inlay.fields.technology)
     }
 
-    /// The encoding with its progress unwrapped.
+    /// The encoding with its progress unwrapped. One that was given up has only what a later encoding
+    /// of the chip needs.
     pub(super) fn open(service: &Service, stored: StoredEncoding) -> Result<Encoding, EncodeError> {
         let progress = match &stored.progress {
             Some(wrapped) => {
@@ -62,6 +71,11 @@ impl<'a> Case<'a> {
                 Progress::from_bytes(&bytes)
             }
             None => None,
+        };
+        let progress = if matches!(stored.state, State::Abandoned(_)) {
+            progress.and_then(|progress| left_by(stored.form.as_ref(), &progress))
+        } else {
+            progress
         };
         Ok(Encoding {
             id: stored.id,
@@ -144,7 +158,10 @@ impl<'a> Case<'a> {
             let former = encoding.progress.take().unwrap_or_default();
             encoding.progress = Some(former.remains());
         } else if self.roots.active().is_none()
-            && encoding.form.as_ref().is_none_or(Form::needs_root)
+            && encoding
+                .form
+                .as_ref()
+                .is_none_or(|form| form.needs_root(&self.roots))
         {
             journal::make_root(service).await?;
             (self.roots, self.compromised) = journal::roots(service).await?;

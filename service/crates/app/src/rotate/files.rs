@@ -1,13 +1,14 @@
-//! The files of a rotation: the present key, and next to it the new key until it replaces it.
+//! The key files of a rotation or a restore: the present key, and next to it the new key until it
+//! replaces it.
 
 use std::path::{Path, PathBuf};
 
 use super::places::{KeyPlaces, Names, WrappingKey};
 use domain::clock::Timestamp;
-use domain::keyring::{KeyFileError, file};
+use domain::keyring::{KeyFileError, Keyring, file};
 use domain::private_file;
 
-/// The key files of a rotation.
+/// The key files of a rotation or a restore.
 pub struct KeyFiles {
     present: PathBuf,
     next: PathBuf,
@@ -25,6 +26,44 @@ impl KeyFiles {
         }
     }
 
+    /// The present key is in `present`. The key of a backup is next to it until the restored database
+    /// is in its place. A rotation never uses it, because it needs a new key.
+    pub fn of_restore(present: &Path) -> Self {
+        Self {
+            present: present.to_owned(),
+            next: with(present, ".restoring"),
+            find: "Restore the backup again.",
+        }
+    }
+
+    /// Stores the key of a backup. Another one that a killed restore left is kept under another name.
+    /// An `Err` is a sentence for people.
+    pub fn keep_restored(&self, key: &WrappingKey, now: Timestamp) -> Result<(), String> {
+        match self.next()? {
+            Some(left) if left == *key => return Ok(()),
+            Some(_) => {
+                let io = |error| KeyFileError::Io(self.next.clone(), error).to_string();
+                private_file::move_aside(&self.next, &replaced_at(now)).map_err(io)?;
+            }
+            None => {}
+        }
+        self.keep_next(key)
+    }
+
+    /// Whether a restore was killed after its database took its place, and before its key did.
+    /// `wrapped` is any inlay's key in the database. An `Err` is a sentence for people.
+    pub fn is_half_restored(&self, wrapped: &[u8]) -> Result<bool, String> {
+        let opens = |key: &WrappingKey| {
+            let keyring = Keyring::open(key).for_stored(Some(wrapped));
+            keyring.why_locked().is_none()
+        };
+        let Some(restored) = self.next()? else {
+            return Ok(false);
+        };
+        let present = self.present()?;
+        Ok(!present.as_ref().is_some_and(opens) && opens(&restored))
+    }
+
     /// Whether there is a file with the present key, or with the new one of a rotation.
     pub fn are_there(&self) -> bool {
         private_file::is_there(&self.present) || private_file::is_there(&self.next)
@@ -35,6 +74,10 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+fn replaced_at(now: Timestamp) -> String {
+    format!(".replaced-at-{}", now.unix_seconds())
 }
 
 fn read(path: &Path) -> Result<Option<WrappingKey>, String> {
@@ -70,11 +113,10 @@ impl KeyPlaces for KeyFiles {
         }
         let moved = |error| {
             let file = self.present.display();
-            format!("{file} cannot be moved: {error}. Start the same rotation again to continue.")
+            format!("{file} cannot be moved: {error}. Start the same again to continue.")
         };
         let aside = if private_file::is_there(&self.present) {
-            let suffix = format!(".replaced-at-{}", now.unix_seconds());
-            Some(private_file::move_aside(&self.present, &suffix).map_err(moved)?)
+            Some(private_file::move_aside(&self.present, &replaced_at(now)).map_err(moved)?)
         } else {
             None
         };
@@ -99,8 +141,8 @@ mod tests {
     use crate::rotate::places::keys;
     use crate::rotate::{PROBE, RotateError, is_new_key};
     use domain::entropy::OsEntropy;
-    use domain::keyring::Keyring;
     use storage::KeyRotation;
+    use zeroize::Zeroizing;
 
     const NOW: Timestamp = Timestamp::from_millis(7_000);
 
@@ -148,6 +190,33 @@ mod tests {
         let new = file::read(&path).unwrap();
         assert_eq!(files.replace(NOW).unwrap(), None);
         assert_eq!(file::read(&path).unwrap(), new);
+    }
+
+    #[test]
+    fn the_key_of_a_killed_restore_takes_its_place_only_if_the_database_needs_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inlay.key");
+        let files = KeyFiles::of_restore(&path);
+        let is_half = |key: u8| {
+            let wrapped = Keyring::open(&[key; 32]).wrap(&[7; 16], &OsEntropy);
+            files.is_half_restored(&wrapped.unwrap()).unwrap()
+        };
+        file::create(&path, &[1; 32]).unwrap();
+        assert!(!is_half(3));
+        files.keep_restored(&Zeroizing::new([2; 32]), NOW).unwrap();
+        // That one was killed before its database took its place, and another backup is restored.
+        for _ in 0..2 {
+            files.keep_restored(&Zeroizing::new([3; 32]), NOW).unwrap();
+        }
+        let left = with(&files.next, ".replaced-at-7");
+        assert_eq!(file::read(&left).unwrap().as_deref(), Some(&[2; 32]));
+        assert_eq!([1, 2, 3].map(is_half), [false, false, true]);
+        // A crash between the two moves.
+        private_file::move_aside(&path, ".replaced-at-7").unwrap();
+        assert!(is_half(3));
+        assert_eq!(files.replace(NOW).unwrap(), None);
+        assert_eq!(file::read(&path).unwrap().as_deref(), Some(&[3; 32]));
+        assert!(!is_half(3));
     }
 
     #[test]

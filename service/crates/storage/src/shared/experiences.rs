@@ -4,8 +4,9 @@ mod versions;
 
 pub(crate) use versions::{published, published_now};
 
+use std::collections::HashMap;
+
 use super::audit::shown;
-use super::dialect::Dialect;
 use super::{Query, Transaction, callers, groups, images};
 use crate::search::{containing, fold};
 use crate::value::{Row, Value, unreadable, values};
@@ -173,22 +174,48 @@ fn parameters(filter: &ExperienceFilter) -> [Value<'_>; 2] {
     values![name, filter.kind.map(ExperienceKind::as_str)]
 }
 
-/// Selects experiences as an alias `e`, with the number of tags that lead to each: by themselves,
-/// and by a group. Each part of the number is counted in an index.
-fn select(dialect: Dialect) -> String {
-    let inherits = groups::is_in(dialect, "t.group_id", &groups::leading_to("e.id"));
-    format!(
-        "SELECT e.id, e.name, e.draft, e.published, v.content IS DISTINCT FROM e.draft,
-             (SELECT count(*) FROM tags t WHERE t.experience_id = e.id AND t.deleted_at IS NULL)
-             + (SELECT count(*) FROM tags t
-                WHERE {inherits} AND t.experience_id IS NULL AND t.deleted_at IS NULL),
-             e.created_at, e.updated_at
-         FROM experiences e LEFT JOIN experience_versions v
-             ON v.experience_id = e.id AND v.version = e.published"
-    )
+/// Selects experiences as an alias `e`, with the number of tags that lead to each by themselves.
+/// [`with_inherited`] adds the others.
+const SELECT: &str =
+    "SELECT e.id, e.name, e.draft, e.published, v.content IS DISTINCT FROM e.draft,
+         (SELECT count(*) FROM tags t WHERE t.experience_id = e.id AND t.deleted_at IS NULL),
+         e.created_at, e.updated_at
+     FROM experiences e LEFT JOIN experience_versions v
+         ON v.experience_id = e.id AND v.version = e.published";
+
+/// How many tags lead to each experience of the list ?1 by a group. All groups are walked together,
+/// and each is below one experience only: that of the nearest group that has one. Its tags are
+/// counted in an index.
+const INHERITED: &str = "WITH RECURSIVE led (experience_id, id) AS (
+         SELECT experience_id, id FROM tag_groups WHERE experience_id IN ids(?1)
+         UNION ALL SELECT l.experience_id, g.id FROM led l JOIN tag_groups g ON g.parent_id = l.id
+         WHERE g.experience_id IS NULL),
+     counted (experience_id, tags) AS (
+         SELECT l.experience_id, (SELECT count(*) FROM tags t
+             WHERE t.group_id = l.id AND t.experience_id IS NULL AND t.deleted_at IS NULL)
+         FROM led l)
+     SELECT experience_id, CAST(sum(tags) AS BIGINT) FROM counted GROUP BY experience_id";
+
+/// The experiences, each also with the tags that lead to it by a group.
+async fn with_inherited(
+    db: &mut dyn Query,
+    mut experiences: Vec<Experience>,
+) -> Result<Vec<Experience>, StorageError> {
+    if experiences.is_empty() {
+        return Ok(experiences);
+    }
+    let ids = Value::list(experiences.iter().map(|experience| experience.id));
+    let mut inherited = HashMap::<ExperienceId, u64>::new();
+    for mut row in db.query(INHERITED, &[ids]).await? {
+        inherited.insert(row.take()?, row.take()?);
+    }
+    for experience in &mut experiences {
+        experience.tags += inherited.get(&experience.id).copied().unwrap_or_default();
+    }
+    Ok(experiences)
 }
 
-/// Reads an experience from a row of [`select`].
+/// Reads an experience from a row of [`SELECT`].
 fn read(mut row: Row) -> Result<Experience, StorageError> {
     Ok(Experience {
         id: row.take()?,
@@ -213,9 +240,10 @@ async fn experience(
     id: ExperienceId,
 ) -> Result<Option<Experience>, StorageError> {
     let reached = callers::condition(db.reach(), "e.id");
-    let select = select(db.dialect());
-    let sql = format!("{select} WHERE e.id = ?1 AND e.deleted_at IS NULL{reached}");
-    db.row(&sql, &values![id]).await?.map(read).transpose()
+    let sql = format!("{SELECT} WHERE e.id = ?1 AND e.deleted_at IS NULL{reached}");
+    let found = db.row(&sql, &values![id]).await?.map(read).transpose()?;
+    let found = with_inherited(db, found.into_iter().collect()).await?;
+    Ok(found.into_iter().next())
 }
 
 async fn list(
@@ -227,12 +255,17 @@ async fn list(
     let [name, kind] = parameters(filter);
     let after = after.map_or(0, ExperienceId::get);
     let reached = callers::condition(db.reach(), "e.id");
-    let select = select(db.dialect());
-    let sql = format!("{select} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4");
+    let sql = page(&reached);
     let rows = db
         .query(&sql, &[name, kind, after.into(), Value::limit(limit)])
         .await?;
-    rows.into_iter().map(read).collect()
+    let found = rows.into_iter().map(read).collect::<Result<_, _>>()?;
+    with_inherited(db, found).await
+}
+
+/// The statement of a page of [`list`].
+fn page(reached: &str) -> String {
+    format!("{SELECT} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4")
 }
 
 async fn count(db: &mut dyn Query, filter: &ExperienceFilter) -> Result<u64, StorageError> {
@@ -384,9 +417,43 @@ async fn delete(
     tx.note(Note::deleted(&shown::experience(&fields)));
     Ok(Some(()))
 }
+
 /// Whether the experience exists within reach and is not deleted.
 pub(super) async fn exists(db: &mut dyn Query, id: ExperienceId) -> Result<bool, StorageError> {
     let reached = callers::condition(db.reach(), "id");
     let sql = format!("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL{reached}");
     db.exists(&sql, &values![id]).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::dialect::Dialect;
+
+    fn plan(sql: &str) -> String {
+        let connection = crate::sqlite::in_memory();
+        let sql = format!("EXPLAIN QUERY PLAN {}", Dialect::Sqlite.say(sql));
+        let mut explain = connection.prepare(&sql).unwrap();
+        let mut steps = Vec::new();
+        let mut rows = explain.raw_query();
+        while let Some(row) = rows.next().unwrap() {
+            steps.push(row.get::<_, String>(3).unwrap());
+        }
+        steps.join("; ")
+    }
+
+    #[test]
+    fn the_groups_of_a_page_of_experiences_are_walked_once() {
+        let walks = |sql: &str| plan(sql).matches("RECURSIVE STEP").count();
+        assert_eq!(walks(&page("")), 0);
+        assert_eq!(walks(INHERITED), 1);
+        let steps = plan(INHERITED);
+        for index in [
+            "tag_groups_experience (experience_id=?)",
+            "tag_groups_parent (parent_id=?)",
+            "tags_group (group_id=? AND experience_id=? AND deleted_at=?)",
+        ] {
+            assert!(steps.contains(index), "{index}: {steps}");
+        }
+    }
 }

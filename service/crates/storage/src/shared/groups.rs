@@ -26,7 +26,7 @@ use domain::revision::Precondition;
 
 pub(super) use counts::{Counted, count, counted};
 pub(crate) use led::{
-    assigned, below, below_all, chosen, is_in, leading_to, leads, leads_to, led_to, tag_is_in,
+    assigned, below, below_all, chosen, is_in, leads, leads_to, led_to, tag_is_in,
 };
 pub(super) use tree::{Lineages, lineage};
 

@@ -298,7 +298,7 @@ mod tests {
     }
 
     /// The digest of all files, at the revision that they have.
-    const DIGEST: &str = "9eff50f120ad16c5f09116da8c29d8a40be38177d83ef6d92f24626f74dd9616";
+    const DIGEST: &str = "4dc2614624bd2798aeba0c8bd0c95c6bc401ebc04425856031bf0f90f97fff5c";
 
     #[test]
     fn a_changed_file_has_a_higher_revision() {

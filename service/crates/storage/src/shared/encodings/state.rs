@@ -8,8 +8,9 @@ use encoding::{State, of_word, word};
 pub(in crate::shared) const OPEN: &str =
     "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 /// Cancels an open encoding, which keeps its reason. The higher `seq` shows a client in the middle
-/// of it that another turn was stored.
-pub(in crate::shared) const ABANDONED: &str = "state = 'abandoned', progress = NULL, seq = seq + 1";
+/// of it that another turn was stored. Its progress stays, because the next encoding of the chip has
+/// to know some of it.
+pub(in crate::shared) const ABANDONED: &str = "state = 'abandoned', seq = seq + 1";
 
 /// Takes the three columns, in this order.
 pub(in crate::shared) fn read(row: &mut Row) -> Result<State, StorageError> {

@@ -48,11 +48,6 @@ fn leading(condition: &str) -> String {
     )
 }
 
-/// The groups whose tags without an experience of their own lead to `experience`.
-pub(crate) fn leading_to(experience: &str) -> String {
-    leading(&format!("= {experience}"))
-}
-
 /// A group with all groups below it.
 pub(crate) fn below(group: &str) -> String {
     format!(
@@ -80,7 +75,8 @@ pub(crate) fn tag_is_in(dialect: Dialect, tag: &str, group: &str) -> String {
 
 /// Whether a tag leads to `experience`.
 pub(crate) fn leads_to(dialect: Dialect, of: &str, experience: &str) -> String {
-    let inherits = is_in(dialect, &format!("{of}group_id"), &leading_to(experience));
+    let groups = leading(&format!("= {experience}"));
+    let inherits = is_in(dialect, &format!("{of}group_id"), &groups);
     format!("({of}experience_id = {experience} OR ({of}experience_id IS NULL AND {inherits}))")
 }
 
