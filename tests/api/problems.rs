@@ -420,6 +420,42 @@ async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() 
     }
 }
 
+#[tokio::test]
+async fn a_list_with_an_object_that_does_not_exist_is_named_as_the_request_names_it() {
+    let service = unlimited().await;
+    let tag = service.tag(json!({"name": "Tag"})).await;
+    let template = json!({
+        "name": "Batch", "technology": "ntag424dna", "master_key_ids": [999],
+        "template": "https://tags.example/v?p={picc}&c={mac}",
+    });
+    for (path, body, field) in [
+        (
+            "/phones",
+            json!({"name": "Bench", "scopes": ["read"], "group_ids": [999]}),
+            "group_ids",
+        ),
+        (
+            "/tokens",
+            json!({"name": "Shop", "scopes": ["read"], "group_ids": [999]}),
+            "group_ids",
+        ),
+        (
+            "/tokens",
+            json!({"name": "Shop", "scopes": ["read"], "experience_ids": [999]}),
+            "experience_ids",
+        ),
+        (
+            "/encoding-runs",
+            json!({"name": "Roll", "tag_ids": [tag.id, 999], "allow_unproved_address": true}),
+            "tag_ids[1]",
+        ),
+        ("/url-templates", template, "master_key_ids[0]"),
+    ] {
+        let answer = service.admin(Method::POST, path, body).await;
+        assert_problem(&answer, 409, "missing", Some(field));
+    }
+}
+
 /// Calls each operation in each way that it has to refuse.
 #[tokio::test]
 async fn every_operation_answers_problems_that_it_declares() {

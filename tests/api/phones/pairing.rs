@@ -234,7 +234,7 @@ async fn a_phone_needs_a_name_scopes_of_its_work_and_an_end_in_the_future() {
     }
     let nowhere = json!({"name": "Bench", "scopes": ["read"], "group_ids": [7]});
     let answer = service.admin(Method::POST, "/phones", nowhere).await;
-    answer.expect(409);
+    assert_eq!(answer.expect(409)["errors"][0]["field"], "group_ids");
     assert_eq!(service.admin_get("/phones").await["items"], json!([]));
 }
 

@@ -70,6 +70,16 @@ pub enum Conflict {
         /// The id of the missing object.
         id: i64,
     },
+    /// A list in the request names an object that does not exist.
+    #[error("There is no {noun} {id}.")]
+    MissingInList {
+        /// The list or its entry, in the form of [`FieldError::field`].
+        field: Cow<'static, str>,
+        /// The kind of the missing object, as a noun for people.
+        noun: &'static str,
+        /// The id of the missing object.
+        id: i64,
+    },
     /// One of inlay and tag is simulated, and the other is not.
     #[error(
         "A {} inlay cannot be bound to the tag {tag}, which is {}: the simulated world and the real one do not mix.",
@@ -360,6 +370,7 @@ impl OfField for Conflict {
             Self::SlugTaken(_) | Self::SlugReserved { .. } | Self::SlugInImport(_) => "slug",
             Self::UidTaken(_) | Self::UidInImport(_) => "uid",
             Self::Missing { noun, .. } => return member(noun).map(Cow::Borrowed),
+            Self::MissingInList { field, .. } => return Some(field.clone()),
             Self::OtherWorld { .. } => "tag_id",
             Self::InvalidPlace(InvalidPlace::ProductInBatch) => "kind",
             Self::InvalidPlace(_) => "parent_id",

@@ -63,6 +63,7 @@ pub mod postgres;
 pub mod sqlite;
 pub mod transfer;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -194,6 +195,19 @@ pub enum StorageError {
 }
 
 impl StorageError {
+    /// The same error, if the request names the missing object in a list. `field` is the list, or its
+    /// entry, in the form of [`FieldError::field`](domain::field_error::FieldError::field).
+    #[must_use]
+    pub fn in_list(self, field: impl Into<Cow<'static, str>>) -> Self {
+        match self {
+            Self::Conflict(Conflict::Missing { noun, id }) => {
+                let field = field.into();
+                Self::Conflict(Conflict::MissingInList { field, noun, id })
+            }
+            other => other,
+        }
+    }
+
     /// Explanation for people: the problem, and how to solve it. It has no internals, which
     /// [`StorageError::log`] writes.
     pub fn for_people(&self) -> String {

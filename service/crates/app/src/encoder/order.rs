@@ -34,8 +34,9 @@ pub async fn create_order(
     for (index, tag) in tags.iter().enumerate() {
         let found = service.storage.tag(*tag).await?;
         let found = found.ok_or_else(|| {
+            let field = format!("tag_ids[{index}]").into();
             let (noun, id) = ("tag", tag.get());
-            StorageError::from(Conflict::Missing { noun, id })
+            StorageError::from(Conflict::MissingInList { field, noun, id })
         })?;
         if found.simulated {
             let (tag, simulated) = (*tag, false);

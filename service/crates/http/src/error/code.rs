@@ -207,7 +207,7 @@ impl From<&Conflict> for Code {
             Conflict::TooManyNotifications => Self::TooManyNotifications,
             Conflict::WebhookOff(_) => Self::WebhookOff,
             Conflict::TooManyUnproved => Self::TooManyUnproved,
-            Conflict::Missing { .. } => Self::Missing,
+            Conflict::Missing { .. } | Conflict::MissingInList { .. } => Self::Missing,
             Conflict::OtherWorld { .. } => Self::OtherWorld,
             Conflict::UsedUp(_) => Self::CounterUsedUp,
             Conflict::Changed(_) => Self::Changed,

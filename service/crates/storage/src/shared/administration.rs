@@ -82,7 +82,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`](crate::Conflict::Missing) if the token is limited to an experience that does not exist.
+    /// [`Conflict::MissingInList`](crate::Conflict::MissingInList) if the token is limited to an experience or a
+    /// group that does not exist.
     pub async fn insert_token(&self, token: NewStoredToken) -> Result<StoredToken, StorageError> {
         self.change("insert_token", token, |tx, token| {
             Box::pin(insert_token(tx, token))
@@ -233,10 +234,12 @@ async fn insert_token(
     token: &NewStoredToken,
 ) -> Result<StoredToken, StorageError> {
     for experience in token.rights.experience_ids.iter().flatten() {
-        check_experience(tx, *experience).await?;
+        let found = check_experience(tx, *experience).await;
+        found.map_err(|error| error.in_list("experience_ids"))?;
     }
     for group in token.rights.group_ids.iter().flatten() {
-        groups::existing(tx, *group).await?;
+        let found = groups::existing(tx, *group).await;
+        found.map_err(|error| error.in_list("group_ids"))?;
     }
     let created_at = tx.now();
     let limit = token.rights.experience_ids.as_ref();

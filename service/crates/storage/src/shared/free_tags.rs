@@ -11,7 +11,7 @@ use domain::id::TagId;
 ///
 /// # Errors
 ///
-/// [`Conflict::Missing`] for the first tag that does not exist or is deleted, and
+/// [`Conflict::MissingInList`] for the first tag that does not exist or is deleted, and
 /// [`Conflict::OtherWorld`] for a simulated tag: no real chip is encoded for it.
 pub(super) async fn free_tags(
     db: &mut dyn Query,
@@ -35,8 +35,9 @@ pub(super) async fn free_tags(
     for (place, tag) in tags.iter().enumerate() {
         match has_inlay.get(tag) {
             None => {
+                let field = format!("tag_ids[{place}]").into();
                 let (noun, id) = ("tag", tag.get());
-                return Err(Conflict::Missing { noun, id }.into());
+                return Err(Conflict::MissingInList { field, noun, id }.into());
             }
             Some(false) if seen.insert(tag) => free.push(place),
             Some(_) => {}

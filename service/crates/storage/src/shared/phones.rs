@@ -31,7 +31,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`](crate::Conflict::Missing) if the phone is limited to a group that does not exist.
+    /// [`Conflict::MissingInList`](crate::Conflict::MissingInList) if the phone is limited to a group that does
+    /// not exist.
     pub async fn insert_phone(&self, phone: NewPhone) -> Result<Phone, StorageError> {
         self.change("insert_phone", phone, |tx, phone| {
             Box::pin(insert(tx, phone))
@@ -112,7 +113,8 @@ async fn phones(
 
 async fn insert(tx: &mut dyn Transaction, phone: &NewPhone) -> Result<Phone, StorageError> {
     for group in phone.rights.group_ids.iter().flatten() {
-        groups::existing(tx, *group).await?;
+        let found = groups::existing(tx, *group).await;
+        found.map_err(|error| error.in_list("group_ids"))?;
     }
     let created_at = tx.now();
     let cookies = json(&PhoneCookies::default())?;

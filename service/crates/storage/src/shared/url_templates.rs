@@ -26,7 +26,8 @@ impl Access {
     /// # Errors
     ///
     /// [`Conflict::TemplatesOverlap`], [`Conflict::TemplatesCrowded`],
-    /// [`Conflict::TooManyTemplates`]; [`Conflict::Missing`] for a master key or the experience.
+    /// [`Conflict::TooManyTemplates`]; [`Conflict::MissingInList`] for a master key; [`Conflict::Missing`] for
+    /// the experience.
     pub async fn insert_url_template(
         &self,
         template: UrlTemplateFields,
@@ -300,8 +301,9 @@ async fn check(
     for id in template.keys.iter().filter_map(SharedKey::master_key_id) {
         let sql = "SELECT 1 FROM master_keys WHERE id = ?1";
         if !db.exists(sql, &values![id]).await? {
+            let field = "master_key_ids".into();
             let (noun, id) = ("master key", id.get());
-            return Err(Conflict::Missing { noun, id }.into());
+            return Err(Conflict::MissingInList { field, noun, id }.into());
         }
     }
     let place = template.unlisted.place;

@@ -45,8 +45,10 @@ impl SharedKeys {
             let sealed = super::sealed(service, key, self.allow_factory_keys)?;
             keys.push(SharedKey::seal(sealed));
         }
-        for id in self.master_key_ids {
-            let master = master_key(service, id).await?;
+        for (index, id) in self.master_key_ids.into_iter().enumerate() {
+            let found = master_key(service, id).await;
+            let entry = || format!("master_key_ids[{index}]");
+            let master = found.map_err(|error| error.in_list(entry()))?;
             keys.push(SharedKey::of_master(&master, &service.keyring)?);
         }
         Ok(keys)
