@@ -157,6 +157,8 @@ pub(crate) struct Kiosk {
     /// The language of the visitor, as the attract page says it.
     language: Mutex<Option<String>>,
     heartbeat: Mutex<Heartbeat>,
+    /// Follows the attract page of the window that is open. A window that opens later has its own.
+    following: Mutex<Option<tauri::async_runtime::JoinHandle<()>>>,
     /// Whether the computer was started as a kiosk.
     is_exhibit: bool,
     folders: Folders,
@@ -184,6 +186,7 @@ impl Kiosk {
             starting: Mutex::default(),
             language: Mutex::default(),
             heartbeat: Mutex::default(),
+            following: Mutex::default(),
             is_exhibit,
             folders: folders.clone(),
         }
@@ -201,7 +204,17 @@ impl Kiosk {
         }
     }
 
-    /// Ends the start and the visits, and returns when nothing of them changes the state any more.
+    /// Follows the attract page with this task, in place of the task of a former window.
+    #[cfg(any(test, target_os = "linux"))]
+    fn follow(&self, following: tauri::async_runtime::JoinHandle<()>) {
+        let former = lock(&self.following).replace(following);
+        if let Some(former) = former {
+            former.abort();
+        }
+    }
+
+    /// Ends the start, the visits and the task that follows the page, and returns when nothing of them
+    /// changes the state any more.
     async fn stop(&self) {
         let starting = lock(&self.starting).take();
         if let Some(starting) = starting {
@@ -214,6 +227,12 @@ impl Kiosk {
             running.attending.abort();
             // It ends because it was aborted, which is an error.
             let _ = (&mut running.attending).await;
+        }
+        let following = lock(&self.following).take();
+        if let Some(following) = following {
+            following.abort();
+            // It ends because it was aborted, which is an error.
+            let _ = following.await;
         }
         self.view.send_replace(View::default());
         *lock(&self.heartbeat) = Heartbeat::default();
@@ -293,4 +312,39 @@ pub(crate) fn show_owner(app: &AppHandle) -> tauri::Result<()> {
     owner::open(app)?;
     tray::show(app);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use tokio::sync::oneshot;
+    use tokio::sync::oneshot::error::TryRecvError;
+
+    use super::*;
+
+    /// A task that never ends by itself. The receiver gets an error when the task is ended.
+    fn endless() -> (tauri::async_runtime::JoinHandle<()>, oneshot::Receiver<()>) {
+        let (held, ended) = oneshot::channel::<()>();
+        let task = tauri::async_runtime::spawn(async move {
+            let _held = held;
+            pending::<()>().await;
+        });
+        (task, ended)
+    }
+
+    #[tokio::test]
+    async fn one_task_follows_the_page_and_ends_with_the_kiosk() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::around(&home.path().join("tapdesk.db")).unwrap();
+        let kiosk = Kiosk::new(&folders, false);
+        let (of_former, former_ended) = endless();
+        let (of_present, mut present_ended) = endless();
+        kiosk.follow(of_former);
+        kiosk.follow(of_present);
+        assert!(former_ended.await.is_err());
+        assert_eq!(present_ended.try_recv(), Err(TryRecvError::Empty));
+        kiosk.stop().await;
+        assert_eq!(present_ended.try_recv(), Err(TryRecvError::Closed));
+    }
 }

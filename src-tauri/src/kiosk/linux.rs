@@ -36,15 +36,16 @@ pub(super) fn open(app: &AppHandle, kiosk: &SharedKiosk, chosen: &Chosen) -> tau
     screen::set_up(&window, Arc::clone(kiosk))?;
     // A page that never calls is loaded again, too.
     lock(&kiosk.heartbeat).loads();
-    tauri::async_runtime::spawn(follow_page(app.clone(), Arc::clone(kiosk)));
+    let following = follow_page(app.clone(), Arc::clone(kiosk));
+    kiosk.follow(tauri::async_runtime::spawn(following));
     Ok(())
 }
 
-/// Loads the attract page again whenever it hangs, until its window is closed.
+/// Loads the attract page again whenever it hangs, until the kiosk ends the task with its window.
 async fn follow_page(app: AppHandle, kiosk: SharedKiosk) {
     let mut seconds = interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while window::is_open(&app) {
+    loop {
         seconds.tick().await;
         let must_load = lock(&kiosk.heartbeat).must_load();
         if must_load {

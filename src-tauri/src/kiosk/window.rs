@@ -26,7 +26,7 @@ pub(super) fn displays(app: &AppHandle) -> Vec<String> {
 }
 
 /// Whether the window is open.
-pub(super) fn is_open(app: &AppHandle) -> bool {
+fn is_open(app: &AppHandle) -> bool {
     app.get_webview_window(LABEL).is_some()
 }
 
