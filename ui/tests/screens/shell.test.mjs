@@ -54,9 +54,9 @@ group("The frame", {
       await page.getByRole("alert").getByText("The service moved from port 8787 to 8790.").waitFor();
     },
     "a newer version": withNewVersion,
-    "what is new in it": async (page) => {
+    "its release notes": async (page) => {
       await withNewVersion(page);
-      await page.getByRole("button", { name: "What is new…" }).click();
+      await page.getByRole("button", { name: "Release notes…" }).click();
       await page.getByRole("dialog", { name: "New in Tapdesk 9.0.0" }).getByText("Encoding is twice as fast.").waitFor();
     },
     "a port that cannot be left silently": async (page) => {
