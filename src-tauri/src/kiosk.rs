@@ -78,6 +78,8 @@ pub(crate) struct View {
     pub tags: u64,
     /// Rises each time the owner asks for the PIN during a visit.
     pub asked: u64,
+    /// Rises each time the addresses of this computer change, so that the page asks for its code again.
+    pub network: u64,
     /// The reason why the kiosk cannot run now; `None` if it can.
     pub problem: Option<Problem>,
 }

@@ -71,7 +71,8 @@ pub struct Chosen {
     /// The group whose tags visitors may open, with all groups below it; `None` for all tags.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub group_id: Option<GroupId>,
-    /// The URL that the attract page shows as a QR code.
+    /// The URL that the attract page shows as a QR code. A path such as `/t/k3v9qa` is one at this
+    /// computer's present address on the network.
     pub code: Option<String>,
     /// The languages that visitors can choose, in their order; empty for all.
     pub languages: Vec<String>,
@@ -167,6 +168,7 @@ impl Chosen {
             language::checked(self.languages).map_err(|why| FieldError::of("languages", why))?;
         self.code = self.code.filter(|code| !code.trim().is_empty());
         if let Some(code) = &self.code
+            && !is_path(code)
             && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
         {
             return Err(FieldError::of(
@@ -176,6 +178,21 @@ impl Chosen {
         }
         Ok(self)
     }
+
+    /// The URL in the QR code. `lan` are the URLs by which phones reach this computer, the best one
+    /// first; without any, a code with a path has none.
+    pub fn code_at(&self, lan: &[String]) -> Option<String> {
+        let code = self.code.as_ref()?;
+        if is_path(code) {
+            return lan.first().map(|computer| format!("{computer}{code}"));
+        }
+        Some(code.clone())
+    }
+}
+
+/// Whether a code is a path of the service, and no URL. Two slashes would begin another host.
+fn is_path(code: &str) -> bool {
+    code.starts_with('/') && !code.starts_with("//")
 }
 
 /// Whether a text is `#` and six hexadecimal digits.
@@ -188,6 +205,26 @@ fn is_colour(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_follows_the_address_of_the_computer() {
+        let code = |code: &str, lan: &[&str]| {
+            let code = Some(code.to_owned());
+            let chosen = Chosen {
+                code,
+                ..Chosen::default()
+            };
+            let lan: Vec<_> = lan.iter().map(|&url| url.to_owned()).collect();
+            chosen.checked().unwrap().code_at(&lan)
+        };
+        let [first, later] = ["http://192.0.2.7:8787", "http://192.0.2.9:8787"];
+        let at = |computer: &str| Some(format!("{computer}/t/k3v9qa"));
+        assert_eq!(code("/t/k3v9qa", &[first, later]), at(first));
+        assert_eq!(code("/t/k3v9qa", &[later]), at(later));
+        assert_eq!(code("/t/k3v9qa", &[]), None);
+        let shop = "https://tags.example/t/k3v9qa";
+        assert_eq!(code(shop, &[first]), Some(shop.to_owned()));
+    }
 
     #[test]
     fn choices_are_checked_and_tidied() {
@@ -245,6 +282,13 @@ mod tests {
                 "name",
                 Chosen {
                     name: "n".repeat(41),
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "code",
+                Chosen {
+                    code: Some("//other.example/t/k3v9qa".to_owned()),
                     ..Chosen::default()
                 },
             ),

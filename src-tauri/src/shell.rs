@@ -139,6 +139,23 @@ impl Shell {
         }
     }
 
+    /// Publishes the addresses of this computer on its networks, if they have changed. Does nothing
+    /// while the service starts or stops.
+    pub fn follow_network(&self) {
+        let Ok(embedded) = self.embedded.try_read() else {
+            return;
+        };
+        let Some(running) = embedded.as_ref() else {
+            return;
+        };
+        let lan = listener::others_addresses(running.address);
+        let has_changed =
+            matches!(&*self.state.borrow(), ShellState::Ready(ready) if ready.lan != lan);
+        if has_changed {
+            self.publish(Some(running), None);
+        }
+    }
+
     fn publish(&self, embedded: Option<&Embedded>, problem: Option<StartProblem>) {
         let state = match (embedded, problem) {
             (_, Some(problem)) => ShellState::Failed { problem },

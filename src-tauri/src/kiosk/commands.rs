@@ -23,6 +23,7 @@ use crate::kiosk_settings::language::is_language;
 use crate::kiosk_settings::{Chosen, KioskSettings, PinHash};
 use crate::refused_form::RefusedForm;
 use crate::shell::Shell;
+use crate::state::ShellState;
 use crate::window::Unsaved;
 
 type SharedShell<'a> = State<'a, Arc<Shell>>;
@@ -102,7 +103,14 @@ pub(crate) async fn kiosk_attract(
     let folder = &kiosk.folders.kiosk;
     let urls = settings.pictures.iter();
     let KioskSettings { chosen, logo, .. } = settings.clone();
+    let lan = match shell.state() {
+        ShellState::Ready(ready) => ready.lan,
+        ShellState::Starting | ShellState::Rotating { .. } | ShellState::Failed { .. } => {
+            Vec::new()
+        }
+    };
     Ok(Attract {
+        code: chosen.code_at(&lan),
         pictures: urls
             .filter_map(|name| pictures::address(folder, name))
             .collect(),
@@ -112,7 +120,6 @@ pub(crate) async fn kiosk_attract(
         name: chosen.name,
         colour: chosen.colour,
         picture_seconds: chosen.picture_seconds,
-        code: chosen.code,
         languages: chosen.languages,
         sound: chosen.sound,
         light: chosen.light,

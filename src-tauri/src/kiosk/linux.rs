@@ -80,6 +80,8 @@ pub(super) fn show(
         idle_seconds: settings.chosen.idle_seconds,
         has_keyboard: settings.chosen.keyboard,
         colour: settings.chosen.colour.clone(),
+        // The page may have asked for its code before the service had an address.
+        lan: Vec::new(),
         failed_seconds: 0,
         noticed_seconds: 0,
         quiet_seconds: 0,

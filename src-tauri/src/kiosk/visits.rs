@@ -87,6 +87,8 @@ pub(super) struct Visits<D> {
     pub has_keyboard: bool,
     /// The owner's background colour, as `#rrggbb`.
     pub colour: Option<String>,
+    /// The URLs by which phones reach this computer, as the attract page knows them.
+    pub lan: Vec<String>,
     /// For how many seconds the service has failed.
     pub failed_seconds: u32,
     /// For how many seconds the message to a visitor has been shown.
@@ -272,6 +274,7 @@ impl<D: Display> Visits<D> {
     /// Follows the service: after a restart its pages may have another address. A service that
     /// failed is started again.
     fn follow_service(&mut self) {
+        self.shell.follow_network();
         let state = self.shell.state();
         let has_service = matches!(state, ShellState::Ready(_));
         let problem = match &state {
@@ -289,6 +292,7 @@ impl<D: Display> Visits<D> {
                 if let Ok(address) = ready.address.parse() {
                     self.allowed_hosts.address = address;
                 }
+                self.follow_addresses(ready.lan);
             }
             ShellState::Failed { .. } => {
                 self.failed_seconds += 1;
@@ -300,6 +304,14 @@ impl<D: Display> Visits<D> {
                 }
             }
             ShellState::Starting | ShellState::Rotating { .. } => {}
+        }
+    }
+
+    /// Lets the attract page ask for its code again if the addresses of this computer have changed.
+    fn follow_addresses(&mut self, lan: Vec<String>) {
+        if self.lan != lan {
+            self.lan = lan;
+            self.kiosk.view.send_modify(|view| view.network += 1);
         }
     }
 

@@ -82,6 +82,10 @@ tags: number,
  */
 asked: number,
 /**
+ * Rises each time the addresses of this computer change, so that the page asks for its code again.
+ */
+network: number,
+/**
  * The reason why the kiosk cannot run now; `None` if it can.
  */
 problem: Problem | null, };

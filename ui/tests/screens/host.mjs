@@ -58,6 +58,7 @@ export const desktopHost = (page, given) =>
       ports: [],
       encoded: [],
       closed: false,
+      answers,
       started: [],
       refused: {},
       show: () => undefined,

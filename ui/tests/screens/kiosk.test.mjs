@@ -350,6 +350,19 @@ group("Kiosk", {
       await shows(page, {});
       await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
     },
+    "its code follows the address of the computer": async (page, { ui }) => {
+      await kioskHost(page, {}, {}, { code: "http://192.0.2.7:8787/t/k3v9qa" });
+      await page.goto(`${ui.url}kiosk.html`);
+      const code = (address) => page.getByAltText(`QR code of ${address}/t/k3v9qa`);
+      await code("http://192.0.2.7:8787").waitFor();
+      await page.evaluate(() => {
+        const { answers } = globalThis.host;
+        answers.kiosk_attract = { ...answers.kiosk_attract, code: "http://192.0.2.9:8787/t/k3v9qa" };
+      });
+      await shows(page, { network: 1 });
+      await code("http://192.0.2.9:8787").waitFor();
+      assert.equal(await code("http://192.0.2.7:8787").count(), 0);
+    },
     "tells the shell that it works": async (page, world) => {
       await waiting(page, world);
       await page.waitForFunction(() => globalThis.host.beats >= 2);

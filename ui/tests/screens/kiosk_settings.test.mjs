@@ -80,6 +80,20 @@ group("Kiosk settings", {
       await page.evaluate(() => dispatchEvent(new Event("focus")));
       await page.getByText("This group was deleted").waitFor();
     },
+    "the code for phones is one at any address of this computer": async (page, { api }) => {
+      const tag = await api.post("/tags", { name: "Exhibit code", slug: "exhibit-code" });
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByRole("combobox", { name: "Tag of the QR code" }).fill("Exhibit code");
+      await page.getByRole("option", { name: /Exhibit code/ }).click();
+      await page.getByText("http://192.0.2.7:8787/t/exhibit-code").waitFor();
+      await page.evaluate(() => globalThis.host.become({ lan: ["http://192.0.2.9:8787"] }));
+      await page.getByText("http://192.0.2.9:8787/t/exhibit-code").waitFor();
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.waitForFunction(() => globalThis.host.chosen.length === 1);
+      assert.equal(await page.evaluate(() => globalThis.host.chosen[0].code), "/t/exhibit-code");
+      await api.remove(`/tags/${tag.id}`);
+    },
     "starts at once, or asks if that would discard what was typed": async (page) => {
       await kioskHost(page);
       await page.show("settings/kiosk");

@@ -56,6 +56,7 @@ fn visits(display: Recorder) -> (Visits<Recorder>, tempfile::TempDir) {
         idle_seconds: 10,
         has_keyboard: true,
         colour: None,
+        lan: Vec::new(),
         failed_seconds: 0,
         noticed_seconds: 0,
         quiet_seconds: 0,
@@ -200,6 +201,19 @@ async fn a_page_that_the_service_does_not_judge_is_shown_without_a_verdict() {
             is_open: false,
         })
     );
+}
+
+#[test]
+fn the_page_asks_for_its_code_again_when_the_address_of_the_computer_changes() {
+    let (mut visits, _home) = visits(Recorder::default());
+    let mut network_at = |lan: &[&str]| {
+        visits.follow_addresses(lan.iter().map(|&url| url.to_owned()).collect());
+        visits.kiosk.view.borrow().network
+    };
+    assert_eq!(network_at(&[]), 0);
+    assert_eq!(network_at(&["http://192.0.2.7:8787"]), 1);
+    assert_eq!(network_at(&["http://192.0.2.7:8787"]), 1);
+    assert_eq!(network_at(&["http://192.0.2.9:8787"]), 2);
 }
 
 #[tokio::test]

@@ -362,7 +362,8 @@ hosts: Array<string>,
  */
 group_id: number | null,
 /**
- * The URL that the attract page shows as a QR code.
+ * The URL that the attract page shows as a QR code. A path such as `/t/k3v9qa` is one at this
+ * computer's present address on the network.
  */
 code: string | null,
 /**
