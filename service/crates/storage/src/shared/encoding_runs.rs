@@ -26,8 +26,8 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`](crate::Conflict::Missing) for a tag that does not exist or is deleted, [`Conflict::OtherWorld`](crate::Conflict::OtherWorld)
-    /// for a simulated tag, and [`Conflict::Invalid`](crate::Conflict::Invalid) if the planned number contradicts the number
+    /// [`Conflict::MissingInList`](crate::Conflict::MissingInList) for a tag that does not exist or is
+    /// deleted, [`Conflict::OtherWorld`](crate::Conflict::OtherWorld) for a simulated tag, and [`Conflict::Invalid`](crate::Conflict::Invalid) if the planned number contradicts the number
     /// of tags.
     pub async fn insert_encoding_run(
         &self,

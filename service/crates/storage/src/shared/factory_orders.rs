@@ -16,7 +16,7 @@ impl Access {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for a tag that does not exist.
+    /// [`Conflict::MissingInList`] for a tag that does not exist.
     pub async fn insert_factory_order(&self, order: NewOrder) -> Result<Order, StorageError> {
         self.change("insert_factory_order", order, |tx, order| {
             Box::pin(insert(tx, order))
