@@ -8,6 +8,7 @@ mod export;
 mod filters;
 mod form_variables;
 mod import;
+mod kept_inlays;
 mod list;
 mod properties;
 mod round_trip;

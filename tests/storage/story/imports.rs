@@ -188,6 +188,7 @@ pub(crate) async fn what_happens_to_a_tag_meanwhile_is_not_lost<B: Backend>(db: 
         slug: Slug::parse("bottle-0001").unwrap(),
         put: Put::Set,
         deleted: Vec::new(),
+        kept: None,
     };
     assert_eq!(checked[0], Ok(expected));
     let import = staged(&db, rows.to_vec()).await;

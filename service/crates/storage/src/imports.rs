@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, ImportRow, Put, StorageError};
 use domain::clock::Millis;
 use domain::id::{ExperienceId, GroupId, ImportId, MasterKeyId, TagId, UrlTemplateId};
-use domain::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
+use domain::inventory::{Inlay, InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
 use domain::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
 use inlay::Uid;
 use inlay::key::KeyFingerprint;
@@ -36,6 +36,38 @@ pub struct Staged {
     pub put: Put,
     /// The columns that become empty in the tag.
     pub deleted: Vec<TagColumn>,
+    /// Set if the tag has the row's inlay already.
+    pub kept: Option<KeptInlay>,
+}
+
+/// How a row describes an inlay that is on the row's tag already. The row does not change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptInlay {
+    /// As it is stored, or with less.
+    Same,
+    /// With other keys, in another form, or with a higher counter.
+    Different,
+}
+
+impl KeptInlay {
+    /// Compares `described` with the stored inlay. A row cannot say whether an inlay is blocked, and
+    /// may leave out the chip's other keys.
+    pub(super) fn of(stored: &Inlay, described: &NewInlay) -> Self {
+        let other_keys = described.fields.other_keys.as_ref();
+        let other_keys = other_keys.or(stored.fields.other_keys.as_ref());
+        let fields = InlayFields {
+            tag_id: stored.fields.tag_id,
+            blocked_at: stored.fields.blocked_at,
+            other_keys: other_keys.cloned(),
+            ..described.fields.clone()
+        };
+        let is_used = described.last_counter <= stored.last_counter;
+        if is_used && fields.is_same_as(&stored.fields) {
+            Self::Same
+        } else {
+            Self::Different
+        }
+    }
 }
 
 /// The effect of a row: the tag before and after it.
@@ -44,9 +76,16 @@ pub(super) struct Seen {
     pub(super) fields: TagFields,
     /// The existing tag that the row changes; `None` if the row creates a tag.
     pub(super) changes: Option<(TagId, TagFields)>,
+    /// Set if that tag has the row's inlay already.
+    pub(super) kept: Option<KeptInlay>,
 }
 
 impl Seen {
+    /// The new inlay of `row`; `None` if it has none, or if its tag has the inlay already.
+    pub(super) fn new_inlay<'a>(&self, row: &'a ImportRow) -> Option<&'a NewInlay> {
+        row.inlay.as_ref().filter(|_| self.kept.is_none())
+    }
+
     /// The result of the row for the caller.
     pub(super) fn staged(&self) -> Staged {
         Staged {
@@ -60,6 +99,7 @@ impl Seen {
                 Some((_, before)) => deleted(before, &self.fields),
                 None => Vec::new(),
             },
+            kept: self.kept,
         }
     }
 }
@@ -96,14 +136,12 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    /// Builds the form of `row`, which sets `fields` of the tag `changes`, or of a new tag.
-    pub(super) fn of(
-        row: &ImportRow,
-        fields: &TagFields,
-        changes: Option<TagId>,
-    ) -> Result<Self, StorageError> {
+    /// Builds the form of `row`, which has the effect `seen`.
+    pub(super) fn of(row: &ImportRow, seen: &Seen) -> Result<Self, StorageError> {
+        let fields = &seen.fields;
+        let changes = seen.changes.as_ref().map(|(id, _)| *id);
         let unwritable = |error: serde_json::Error| StorageError::Failed(error.to_string());
-        let inlay = row.inlay.as_ref();
+        let inlay = seen.new_inlay(row);
         let keys = inlay.and_then(|inlay| inlay.fields.keys.as_ref());
         let stored = inlay.map(|inlay| serde_json::to_string(&StoredInlay::of(inlay)));
         Ok(Self {

@@ -87,7 +87,9 @@ pub use event::{Event, SharedEvent, Subject};
 pub use experiences::{ExperienceEdit, ExperienceFilter};
 pub use factory_orders::{CameBack, NewOrder, Taken, WrappedSet};
 pub use groups::{GroupEdit, GroupFilter, GroupNode};
-pub use imports::{LEFT_AFTER, ROWS_AT_ONCE, ROWS_IN_COMMIT, Staged, finish as finish_import};
+pub use imports::{
+    KeptInlay, LEFT_AFTER, ROWS_AT_ONCE, ROWS_IN_COMMIT, Staged, finish as finish_import,
+};
 pub use inlays::{CarriedTagUrl, InlayEdit, InlayFilter, OtherInlays, SimulatedTag};
 pub use interactions::{
     GroupOverview, InteractionFilter, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Conflict;
+use super::{Conflict, KeptInlay};
 use domain::clock::Timestamp;
 use domain::id::{ExperienceId, GroupId, InlayId, TagId};
 use domain::inventory::NewInlay;
@@ -244,7 +244,8 @@ pub struct ImportRow {
     pub row: TagRow,
     /// The name of a new tag whose row has none. An existing tag keeps its own.
     pub new_name: String,
-    /// A new inlay on the tag; its `tag_id` is set to the tag's.
+    /// The inlay on the tag; its `tag_id` is set to the tag's. If the tag has it already, it stays
+    /// unchanged.
     pub inlay: Option<NewInlay>,
     /// Whether a tag that is assigned to an experience gets the variables that its page writes.
     pub add_variables: bool,
@@ -296,6 +297,8 @@ pub struct Imported {
     pub put: Put,
     /// The tag's new inlay, if the row has one.
     pub inlay: Option<InlayId>,
+    /// Set if the tag had the row's inlay already.
+    pub kept: Option<KeptInlay>,
     /// The columns that became empty in the tag.
     pub deleted: Vec<TagColumn>,
     /// If the row changed an existing tag: the previous cells of the changed columns.

@@ -10,7 +10,7 @@ mod make;
 use std::sync::Arc;
 
 use super::{Query, Transaction};
-use crate::imports::{Aside, LEFT_AFTER, ROWS_AT_ONCE, Seen};
+use crate::imports::{Aside, LEFT_AFTER, ROWS_AT_ONCE};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, Conflict, ImportRow, Imported, Staged, StorageError};
 use domain::clock::Timestamp;
@@ -130,27 +130,27 @@ async fn import_some(
 ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
     let seen = look(tx, rows, upsert).await?;
     let mut work = Vec::with_capacity(rows.len());
-    let mut conflicts = Vec::with_capacity(rows.len());
+    let mut accepted = Vec::with_capacity(rows.len());
     for (row, seen) in rows.iter().zip(seen) {
-        let conflict = match seen {
-            Ok(Seen { fields, changes }) => {
-                let inlay = row.inlay.clone();
-                work.push(match changes {
-                    Some((tag, _)) => Work::change(tag, &row.row, inlay),
-                    None => Work::insert(fields, inlay),
-                });
-                None
-            }
-            Err(conflict) => Some(conflict),
-        };
-        conflicts.push(conflict);
+        let cells = &row.row;
+        accepted.push(seen.map(|seen| {
+            let inlay = seen.new_inlay(row).cloned();
+            work.push(match seen.changes {
+                Some((tag, _)) => Work::change(tag, cells, inlay),
+                None => Work::insert(seen.fields, inlay),
+            });
+            seen.kept
+        }));
     }
     // A request has the same option for all its rows.
     let add = rows.first().is_some_and(|row| row.add_variables);
     let mut made = make(tx, work, add).await?.into_iter();
-    let results = conflicts.into_iter().map(|conflict| match conflict {
-        None => made.next().ok_or_else(make::lost),
-        Some(conflict) => Ok(Err(conflict)),
+    let results = accepted.into_iter().map(|accepted| match accepted {
+        Ok(kept) => {
+            let made = made.next().ok_or_else(make::lost)?;
+            Ok(made.map(|imported| Imported { kept, ..imported }))
+        }
+        Err(conflict) => Ok(Err(conflict)),
     });
     results.collect()
 }
@@ -216,8 +216,7 @@ async fn stage(
     let good = rows.iter().zip(&seen);
     let good = good.filter_map(|(row, seen)| Some((row, seen.as_ref().ok()?)));
     for (position, (row, seen)) in (next..).zip(good) {
-        let changes = seen.changes.as_ref().map(|(id, _)| *id);
-        let aside = Aside::of(row, &seen.fields, changes)?;
+        let aside = Aside::of(row, seen)?;
         let values = values![
             import,
             position,

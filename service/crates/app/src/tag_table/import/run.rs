@@ -12,7 +12,12 @@ use super::{ImportOptions, Mode, OnError};
 use crate::service::Service;
 use domain::field_error::FieldError;
 use domain::tag::{Slug, TagColumn};
-use storage::{Conflict, ImportRow, Imported, Put, ROWS_IN_COMMIT, Staged, StorageError};
+use storage::{
+    Conflict, ImportRow, Imported, KeptInlay, Put, ROWS_IN_COMMIT, Staged, StorageError,
+};
+
+/// Warns of a row that describes the inlay of its tag in another way.
+const DIFFERENT: &str = "The tag has this inlay already, with other keys or settings. The inlay stays unchanged: to change it, edit the inlay.";
 
 /// Stores the rows of a file in pieces.
 pub(super) struct Import {
@@ -141,7 +146,7 @@ impl Import {
         let rest = self.rows.split_off(reached(&self.rows, stored.len()));
         let rows = std::mem::replace(&mut self.rows, rest);
         Ok(self.results(&rows, stored, |row, imported: Imported| {
-            let warning = warnings(&imported.slug, row.warning.as_ref());
+            let warning = warnings(&imported.slug, row.warning.as_ref(), imported.kept);
             (done(&imported, warning), imported.slug)
         }))
     }
@@ -208,7 +213,7 @@ fn foreseen(row: &Read, staged: Staged) -> (RowOutcome, Slug) {
     let saved = Saved {
         slug: named.then(|| staged.slug.to_string()),
         deleted: names(&staged.deleted),
-        warning: warnings(&staged.slug, row.warning.as_ref()),
+        warning: warnings(&staged.slug, row.warning.as_ref(), staged.kept),
         ..Saved::default()
     };
     (outcome(staged.put, saved), staged.slug)
@@ -239,12 +244,12 @@ fn names(columns: &[TagColumn]) -> Vec<String> {
     columns.iter().map(ToString::to_string).collect()
 }
 
-fn warnings(slug: &Slug, other: Option<&FieldError>) -> Option<String> {
+fn warnings(slug: &Slug, other: Option<&FieldError>, kept: Option<KeptInlay>) -> Option<String> {
     let other = other.map(|other| &*other.message);
-    match (slug.warning(), other) {
-        (Some(slug), Some(other)) => Some(format!("{slug} {other}")),
-        (slug, other) => slug.or(other).map(str::to_owned),
-    }
+    let kept = (kept == Some(KeptInlay::Different)).then_some(DIFFERENT);
+    let all = [slug.warning(), other, kept].into_iter().flatten();
+    let all: Vec<&str> = all.collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 fn good(rows: &[Read]) -> Vec<Arc<ImportRow>> {

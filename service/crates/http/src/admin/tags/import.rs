@@ -130,7 +130,7 @@ impl From<ImportQuery> for ImportOptions {
 /// a new inlay on the tag are `uid`, `technology`, `mirror` (`none` for no codes), `mac_from`,
 /// `meta_key`, `file_key`, `key_0`, `key_3`, `key_4` and `master_key_id`; they need the scope
 /// `keys`. `name` is required, with `mode=upsert` `slug` instead. `technology` can also be the
-/// product name of a chip.
+/// product name of a chip. An inlay that is already on the tag of its row stays unchanged.
 ///
 /// An experience is found by its name, so that an export of another service can be imported. If
 /// `experience_id` names another experience than `experience`, the name counts, and `warning` says

@@ -33,11 +33,15 @@ pub(super) async fn look(
     for (row, seen) in rows.iter().zip(&mut seen) {
         let Ok(good) = seen else { continue };
         let itself = good.changes.as_ref().map(|(id, before)| (*id, before));
+        let tag = itself.map(|(id, _)| id);
         let taken = taken.take(&good.fields, itself);
-        let inlay = row.inlay.as_ref();
-        let taken = taken.and_then(|()| inlay.map_or(Ok(()), |inlay| taken_uids.take(inlay)));
-        if let Err(conflict) = taken {
-            *seen = Err(conflict);
+        let kept = taken.and_then(|()| match &row.inlay {
+            Some(inlay) => taken_uids.keep_or_take(inlay, tag),
+            None => Ok(None),
+        });
+        match kept {
+            Ok(kept) => good.kept = kept,
+            Err(conflict) => *seen = Err(conflict),
         }
     }
     Ok(seen)
@@ -47,7 +51,11 @@ pub(super) async fn look(
 fn see(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Seen, Conflict> {
     let Some((slug, tag, is_deleted)) = owner else {
         let (fields, changes) = (row.create()?, None);
-        return Ok(Seen { fields, changes });
+        return Ok(Seen {
+            fields,
+            changes,
+            kept: None,
+        });
     };
     if !upsert || tag.simulated || *is_deleted {
         return Err(slug.refuses(&row.slug));
@@ -55,6 +63,7 @@ fn see(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Seen, Con
     Ok(Seen {
         fields: row.change(&tag.fields)?,
         changes: Some((tag.id, tag.fields.clone())),
+        kept: None,
     })
 }
 

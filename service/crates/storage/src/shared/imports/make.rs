@@ -131,6 +131,7 @@ pub(super) async fn make(
             slug,
             put,
             inlay: None,
+            kept: None,
             deleted,
             before,
             variables_added,

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use super::{COLUMNS, FROM, STORED, UPDATE, read, search, store, values_of};
 use crate::shared::{self, Query, Transaction, counters, unlisted, url_templates};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{CachedPart, Conflict, Invalid, StorageError};
-use domain::id::{InlayId, MasterKeyId, UrlTemplateId};
+use crate::{CachedPart, Conflict, Invalid, KeptInlay, StorageError};
+use domain::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use domain::inventory::{Inlay, InlayFields, NewInlay, SealedKeys, UrlTemplate};
 use inlay::Uid;
 use inlay::key::KeyFingerprint;
@@ -73,7 +73,9 @@ async fn existing_keys(
 /// The data that decides whether some new inlays conflict with stored ones.
 pub(in crate::shared) struct Taken {
     needed: Needed,
-    /// UIDs of inlays that are not deleted.
+    /// Inlays that are not deleted.
+    stored: HashMap<Uid, Inlay>,
+    /// UIDs of the new inlays before this one.
     in_use: HashSet<Uid>,
     /// UIDs that an unfinished import has reserved.
     reserved: HashSet<Uid>,
@@ -85,11 +87,11 @@ impl Taken {
         db: &mut dyn Query,
         inlays: &[&NewInlay],
     ) -> Result<Self, StorageError> {
-        let of_inlays = "SELECT uid FROM inlays WHERE deleted_at IS NULL AND uid";
         let of_imports = "SELECT uid FROM import_rows WHERE uid";
         Ok(Self {
             needed: Needed::look(db, inlays.iter().map(|inlay| &inlay.fields)).await?,
-            in_use: uids(db, of_inlays, inlays).await?,
+            stored: stored(db, "i.deleted_at IS NULL AND ", inlays).await?,
+            in_use: HashSet::new(),
             reserved: uids(db, of_imports, inlays).await?,
         })
     }
@@ -97,7 +99,7 @@ impl Taken {
     /// Marks the UID of `inlay` as used, or returns the conflict.
     pub(in crate::shared) fn take(&mut self, inlay: &NewInlay) -> Result<(), Conflict> {
         self.needed.check(&inlay.fields)?;
-        if self.in_use.contains(&inlay.uid) {
+        if self.stored.contains_key(&inlay.uid) || self.in_use.contains(&inlay.uid) {
             return Err(Conflict::UidTaken(inlay.uid.to_string()));
         }
         if self.reserved.contains(&inlay.uid) {
@@ -105,6 +107,23 @@ impl Taken {
         }
         self.in_use.insert(inlay.uid);
         Ok(())
+    }
+
+    /// Like [`Self::take`], unless the inlay is on `tag` already. Then it keeps the UID, and the
+    /// answer says how `inlay` describes it.
+    pub(in crate::shared) fn keep_or_take(
+        &mut self,
+        inlay: &NewInlay,
+        tag: Option<TagId>,
+    ) -> Result<Option<KeptInlay>, Conflict> {
+        let stored = self.stored.get(&inlay.uid);
+        match stored.filter(|stored| tag.is_some() && stored.fields.tag_id == tag) {
+            Some(stored) => {
+                self.needed.check(&inlay.fields)?;
+                Ok(Some(KeptInlay::of(stored, inlay)))
+            }
+            None => self.take(inlay).map(|()| None),
+        }
     }
 }
 
@@ -146,7 +165,7 @@ pub(in crate::shared) async fn put_all(
     inlays: &[&NewInlay],
     unheard_of: bool,
 ) -> Result<Vec<InlayId>, StorageError> {
-    let former = former(tx, inlays).await?;
+    let former = stored(tx, "", inlays).await?;
     let unlisted = unlisted::take(tx, inlays).await?;
     put(tx, inlays, unheard_of, former, &unlisted).await
 }
@@ -219,16 +238,18 @@ async fn put(
     inlays.iter().map(|inlay| id_of(inlay, &ids)).collect()
 }
 
-/// Inlays with these UIDs that existed before, deleted ones included.
-async fn former(
-    tx: &mut dyn Transaction,
+/// Stored inlays with these UIDs, deleted ones included. `condition` narrows them: SQL that ends
+/// in `AND`, or nothing.
+async fn stored(
+    db: &mut dyn Query,
+    condition: &str,
     inlays: &[&NewInlay],
 ) -> Result<HashMap<Uid, Inlay>, StorageError> {
-    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid");
-    let mut former = HashMap::new();
-    for mut row in rows_of(tx, &sql, inlays).await? {
-        let inlay = read(tx, &mut row)?;
-        former.insert(inlay.uid, inlay);
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE {condition}i.uid");
+    let mut stored = HashMap::new();
+    for mut row in rows_of(db, &sql, inlays).await? {
+        let inlay = read(db, &mut row)?;
+        stored.insert(inlay.uid, inlay);
     }
-    Ok(former)
+    Ok(stored)
 }
