@@ -109,14 +109,15 @@ async fn taps_follow_the_former_ones_of_their_tags_in_whatever_order_visits_retu
     assert_ne!(turned, RECORD_TAPS);
     client.batch_execute(&turned).await.unwrap();
 
-    let (often, once) = (db.tag(json!({})).await, db.tag(json!({})).await);
+    let often = db.tag(json!({})).await;
+    let once = db.tag(json!({"slug": "once"})).await;
     let reserve = "SELECT reserve_interactions()";
     let first: i64 = client.query_one(reserve, &[]).await.unwrap().get(0);
     // The visitor of `record` comes to one of the tags only.
     record(&db, often, &[first]).await;
     let group: Vec<_> = (first + 1..=first + 4).collect();
     let tags = [once, often, once, often].map(TagId::get).to_vec();
-    let taps = "WITH n AS (SELECT $3::INTEGER[] AS size)
+    let sql = "WITH n AS (SELECT $3::INTEGER[] AS size)
         SELECT taps.interaction, taps.came_today
         FROM n, LATERAL record_taps(false, 1::SMALLINT, $1, $2,
             array_fill(NULL::BIGINT, size), array_fill(NULL::INTEGER, size), array_fill(NULL::BIGINT, size),
@@ -130,7 +131,7 @@ async fn taps_follow_the_former_ones_of_their_tags_in_whatever_order_visits_retu
         ORDER BY 1";
     let visitors = [1, 1, 2, 2].map(|number: u8| vec![number; 16]).to_vec();
     let rows = client
-        .query(taps, &[&group, &tags, &vec![4_i32], &visitors])
+        .query(sql, &[&group, &tags, &vec![4_i32], &visitors])
         .await
         .unwrap();
     let came: Vec<(i64, bool)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();

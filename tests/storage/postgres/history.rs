@@ -114,8 +114,10 @@ async fn expiring_aged_keys_reads_those_that_became_too_old_and_no_others() {
             reason, tech, country)
         SELECT id + n, at + n / 2, tag_id, FALSE, FALSE, FALSE, simulated, reason, tech, country
         FROM interactions, generate_series(1, $1::BIGINT) AS n WHERE id = $2";
-    // Each call has a connection of its own, because a connection counts all that it has read so far.
     let expire = async |most: i64| -> (i64, i64) {
+        // A query of the node brings its time to the database.
+        db.interaction(first.id).await.unwrap();
+        // A connection counts all that it has read so far.
         let client = db.backend().look_into().await;
         let call = "SELECT expire_aged_keys($1)";
         client.execute(call, &[&most]).await.unwrap();

@@ -118,7 +118,7 @@ group("Phones", {
       assert.deepEqual([body.name, body.scopes, body.group_ids], ["Anna", ["read", "encode", "tags"], null]);
       await dialog
         .getByRole("timer")
-        .getByText(/^(10:00|9:\d\d) left$/)
+        .getByText(/^(10:00|\d:\d\d) left$/)
         .waitFor();
       Object.assign(list[0], { state: "active", paired_at: list[0].created_at, unpaired_hosts: ["m.example"] });
       await change(list[0].id);
@@ -181,9 +181,10 @@ group("Phones", {
       fake.age = 0;
       await page.getByRole("button", { name: "Show a new code" }).click();
       await code(page).waitFor();
+      // The page's time stands while the service's goes on, for minutes on a slow machine.
       await page
         .getByRole("timer")
-        .getByText(/^(10:00|9:\d\d) left$/)
+        .getByText(/^(10:00|\d:\d\d) left$/)
         .waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
       await page.getByRole("grid", { name: "Phones" }).getByText("Waiting").waitFor();
