@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Hook, HookError, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+    Hook, HookError, ManagerConfig, Object, Pool, PoolError, QueueMode, RecyclingMethod, Runtime,
 };
 use futures_util::future::BoxFuture;
 use tokio::time::timeout;
@@ -51,6 +51,9 @@ pub(super) fn pool(address: &Address) -> Pool {
     );
     Pool::builder(manager)
         .max_size(CONNECTIONS)
+        // Few backends do most of the work: each keeps its own plans, and maps the server's memory by
+        // itself.
+        .queue_mode(QueueMode::Lifo)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(ANSWER))
         .create_timeout(Some(ANSWER))
@@ -206,6 +209,37 @@ impl Drop for Session {
             && let Some(client) = self.client.take()
         {
             drop(Object::take(client));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tapdesk_tests::TestDatabase;
+
+    use super::*;
+
+    async fn backend(session: &Session) -> i32 {
+        let row = session.one("SELECT pg_backend_pid()", &[]).await.unwrap();
+        row.get(0)
+    }
+
+    #[tokio::test]
+    async fn the_connection_that_was_used_last_is_used_next() {
+        let database = TestDatabase::create().await;
+        let address = Address::parse(&database.url(), |_| None).unwrap();
+        let pool = pool(&address);
+        let mut open = Vec::new();
+        for _ in 0..3 {
+            open.push(Session::of(&pool).await.unwrap());
+        }
+        let last = open.pop().unwrap();
+        let expected = backend(&last).await;
+        drop(open);
+        drop(last);
+        for _ in 0..4 {
+            let session = Session::of(&pool).await.unwrap();
+            assert_eq!(backend(&session).await, expected);
         }
     }
 }
