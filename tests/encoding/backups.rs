@@ -1,9 +1,6 @@
 //! The encoding root is in backups: restored on another computer, a backup opens every chip.
 
-use std::fs;
-
-use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use tapdesk_service::keyring::Passphrase;
 use tapdesk_tests::TestService;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
@@ -42,28 +39,12 @@ async fn a_scheduled_backup_that_is_restored_elsewhere_opens_every_chip() {
     let mut held = TornOut::new(Tear::after(27), VirtualNtag424::new(uid(3)));
     lay(&service, &mut held, &wish(uid(3), tags[2])).await;
     chips.push(held.into_card());
-    let folder = service.folder().join("backups");
-    let schedule =
-        json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
-    let set = service
-        .admin(Method::PUT, "/backup/schedule", schedule)
-        .await;
-    set.expect(200);
-    let ran = service
-        .admin(Method::POST, "/backup/schedule/run", Value::Null)
-        .await;
-    assert_eq!(ran.expect(200)["last"]["ok"], true);
+    let file = service.backed_up(PASSPHRASE).await;
     assert!(service.admin_get("/encoding-root").await["backed_up_at"].is_string());
     let mut later = VirtualNtag424::new(uid(4));
     lay(&service, &mut later, &wish(uid(4), tags[3])).await;
     chips.push(later);
 
-    let file = fs::read_dir(&folder)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
     let elsewhere = TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await;
     let before = chips
         .iter()

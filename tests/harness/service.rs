@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::Method;
+use serde_json::{Value, json};
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock, ManualClock, Millis, Timestamp};
@@ -112,6 +114,24 @@ impl TestService {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
         Self::start_in(folder, OnceCell::new(), clock, options).await
+    }
+
+    /// The file of a scheduled backup that is made now, in the folder `backups` of the service.
+    ///
+    /// # Panics
+    /// When it is not made.
+    pub async fn backed_up(&self, passphrase: &str) -> PathBuf {
+        let folder = self.folder().join("backups");
+        let schedule =
+            json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": passphrase});
+        let set = self.admin(Method::PUT, "/backup/schedule", schedule).await;
+        set.expect(200);
+        let run = "/backup/schedule/run";
+        let ran = self.admin(Method::POST, run, Value::Null).await;
+        assert_eq!(ran.expect(200)["last"]["ok"], true);
+        let mut files = std::fs::read_dir(folder).expect("it is made");
+        let file = files.next().expect("it is in there");
+        file.expect("it can be read").path()
     }
 
     /// A service on another machine, on a backup that is restored there with its key.

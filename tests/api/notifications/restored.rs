@@ -1,8 +1,5 @@
 //! A copy of the database: the original may still send.
 
-use std::fs;
-
-use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::keyring::Passphrase;
 use tapdesk_tests::{MailServer, TestService};
@@ -22,23 +19,8 @@ async fn sqlite_a_restored_copy_sends_nothing_until_its_notifications_are_switch
     let path = notification(&service, Value::Null).await;
     // No message is made before the backup.
     alert(&service, None).await;
+    let file = service.backed_up(PASSPHRASE).await;
     let folder = service.folder().join("backups");
-    let schedule =
-        json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
-    let set = service
-        .admin(Method::PUT, "/backup/schedule", schedule)
-        .await;
-    set.expect(200);
-    let ran = service
-        .admin(Method::POST, "/backup/schedule/run", Value::Null)
-        .await;
-    assert_eq!(ran.expect(200)["last"]["ok"], true);
-    let file = fs::read_dir(&folder)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
     assert!(
         tapdesk_tests::files_containing(&folder, b"horse").is_empty(),
         "the password is sealed in backups, too"

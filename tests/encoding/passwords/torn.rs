@@ -1,7 +1,5 @@
 //! Chips with a write password that are torn away at every step of a change.
 
-use std::fs;
-
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::keyring::Passphrase;
@@ -269,20 +267,7 @@ async fn a_chip_that_was_torn_before_a_new_root_gets_a_password_of_it() {
 /// A service with a restored backup of this one.
 async fn restored(service: &TestService) -> TestService {
     const PASSPHRASE: &str = "correct horse battery";
-    let folder = service.folder().join("backups");
-    let schedule =
-        json!({"destination": folder, "every_hours": 24, "keep": 2, "passphrase": PASSPHRASE});
-    let set = service
-        .admin(Method::PUT, "/backup/schedule", schedule)
-        .await;
-    set.expect(200);
-    let ran = service
-        .admin(Method::POST, "/backup/schedule/run", Value::Null)
-        .await;
-    assert_eq!(ran.expect(200)["last"]["ok"], true);
-    let mut files = fs::read_dir(&folder).unwrap();
-    let file = files.next().unwrap().unwrap().path();
-
+    let file = service.backed_up(PASSPHRASE).await;
     TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await
 }
 
