@@ -7,7 +7,7 @@ use tapdesk_tests::TestService;
 
 /// A backup is a copy of the SQLite file, so PostgreSQL has none.
 async fn service() -> TestService {
-    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+    TestService::on_sqlite().await
 }
 
 async fn backup(service: &TestService, request: Value) -> (HeaderMap, Vec<u8>) {

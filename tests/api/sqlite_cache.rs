@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::{Client, TestService, TestTag, fixtures::LANDING};
 
 async fn service() -> TestService {
-    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+    TestService::on_sqlite().await
 }
 
 /// How many tags were read from the database so far.

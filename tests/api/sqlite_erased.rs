@@ -12,7 +12,7 @@ use super::submissions::{Form, send};
 const PEOPLE: usize = 39;
 
 async fn service() -> TestService {
-    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+    TestService::on_sqlite().await
 }
 
 /// A text that is only in one person's submission. Lengths vary so that pages are filled unevenly;

@@ -67,6 +67,18 @@ async fn import(service: &TestService, query: &str, file: impl Into<Vec<u8>>) ->
     import_answer(service, query, file).await.expect(200)
 }
 
+/// Columns of a file of tags with their inlays.
+const INLAY_COLUMNS: &str = "uid,technology,mirror,mac_from,meta_key,file_key";
+
+/// The cells of an inlay in these columns.
+fn inlay_cells(inlay: &Value, columns: &str) -> String {
+    let cells = columns.split(',').map(|column| inlay[column].as_str());
+    cells
+        .map(Option::unwrap_or_default)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
 async fn export(service: &TestService, query: &str) -> String {
     let request = service.admin_request(Method::GET, &format!("/tags/export{query}"));
     let answer = request.answer().await;

@@ -13,8 +13,7 @@ const PASSPHRASE: &str = "correct horse battery";
 
 #[tokio::test]
 async fn a_scheduled_backup_that_is_restored_elsewhere_opens_every_chip() {
-    let service =
-        TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await;
+    let service = TestService::on_sqlite().await;
     let mut tags = Vec::new();
     for number in 1..=4 {
         tags.push(

@@ -116,6 +116,11 @@ impl TestService {
         Self::start_in(folder, OnceCell::new(), clock, options).await
     }
 
+    /// A service with a SQLite file, whatever database the run has.
+    pub async fn on_sqlite() -> Self {
+        Self::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+    }
+
     /// The file of a scheduled backup that is made now, in the folder `backups` of the service.
     ///
     /// # Panics

@@ -10,8 +10,7 @@ const PASSPHRASE: &str = "correct horse battery";
 
 #[tokio::test]
 async fn sqlite_a_restored_copy_sends_nothing_until_its_notifications_are_switched_on() {
-    let service =
-        TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await;
+    let service = TestService::on_sqlite().await;
     let server = MailServer::start();
     server.demand_login("anna", "horse");
     let login = json!({"port": server.port(), "user": "anna", "password": "horse"});

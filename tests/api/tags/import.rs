@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::{Answering as _, TestService, length};
 
-use super::{all, import, import_answer, names};
+use super::{INLAY_COLUMNS, all, import, import_answer, inlay_cells, names};
 use tapdesk_service::entropy::{OsEntropy, bytes};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 
@@ -263,20 +263,10 @@ async fn an_inlay_comes_with_its_tag_or_neither_does() {
         chip(Mirror::Encrypted, MacFrom::None),
         chip(Mirror::Plain, MacFrom::Uid),
     ];
-    let mut file = "name,uid,technology,mirror,mac_from,meta_key,file_key\n".to_owned();
+    let mut file = format!("name,{INLAY_COLUMNS}\n");
     for chip in &chips {
         let inlay = tapdesk_tests::fixtures::chip_json(chip);
-        let cell = |name: &str| inlay[name].as_str().unwrap_or_default().to_owned();
-        let cells = [
-            "uid",
-            "technology",
-            "mirror",
-            "mac_from",
-            "meta_key",
-            "file_key",
-        ]
-        .map(cell);
-        writeln!(file, "Bottle,{}", cells.join(",")).unwrap();
+        writeln!(file, "Bottle,{}", inlay_cells(&inlay, INLAY_COLUMNS)).unwrap();
     }
     let secret = "00112233445566778899AABBCCDDEEF";
     writeln!(file, "No inlay,,,,,,").unwrap();

@@ -7,25 +7,13 @@ use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::TestService;
 use tapdesk_tests::fixtures::{chip, chip_json};
 
-use super::import;
+use super::{INLAY_COLUMNS, import, inlay_cells};
 
 /// A file with one row: a tag and this inlay.
 fn file(slug: &str, name: &str, inlay: &Value) -> String {
-    let members = [
-        "uid",
-        "technology",
-        "mirror",
-        "mac_from",
-        "meta_key",
-        "file_key",
-        "last_counter",
-    ];
-    let cells = members.map(|member| inlay[member].as_str().unwrap_or_default());
-    format!(
-        "slug,name,{}\n{slug},{name},{}\n",
-        members.join(","),
-        cells.join(",")
-    )
+    let columns = format!("{INLAY_COLUMNS},last_counter");
+    let cells = inlay_cells(inlay, &columns);
+    format!("slug,name,{columns}\n{slug},{name},{cells}\n")
 }
 
 #[tokio::test]

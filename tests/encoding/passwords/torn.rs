@@ -231,13 +231,16 @@ async fn a_chip_that_was_torn_and_given_up_keeps_its_password_for_another_tag() 
     assert!(commands > 30, "only {commands} commands");
 }
 
+/// A change of chip number 1 for another tag.
+async fn for_another_tag(service: &TestService) -> Value {
+    let other = service.redirecting_tag(Value::Null).await;
+    json!({"uid": uid(1).to_string(), "tag_id": other.id, "technology": "ntag213", "replace": true})
+}
+
 /// A change of chip number 1 for another tag, and the chip, torn out while its password was out of
 /// force.
 async fn torn_out_of_force(service: &TestService, whole: &VirtualType2) -> (Value, VirtualType2) {
-    let other = service.redirecting_tag(Value::Null).await;
-    let wish = json!({
-        "uid": uid(1).to_string(), "tag_id": other.id, "technology": "ntag213", "replace": true,
-    });
+    let wish = for_another_tag(service).await;
     for at in 0.. {
         let mut held = TornOut::new(Tear::after(at), whole.clone());
         let turn = lay(service, &mut held, &wish).await;
@@ -271,14 +274,9 @@ async fn restored(service: &TestService) -> TestService {
     TestService::restored(&file, &Passphrase::parse(PASSPHRASE).unwrap()).await
 }
 
-/// A service whose database can be backed up.
-async fn on_sqlite() -> TestService {
-    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
-}
-
 #[tokio::test]
 async fn a_chip_that_was_torn_before_a_backup_has_its_password_after_the_restore() {
-    let service = on_sqlite().await;
+    let service = TestService::on_sqlite().await;
     let (_, whole) = protected(&service).await;
     let (wish, mut chip) = torn_out_of_force(&service, &whole).await;
     let elsewhere = restored(&service).await;
@@ -292,14 +290,11 @@ async fn a_chip_that_was_torn_before_a_backup_has_its_password_after_the_restore
 /// All roots of a restored database only open chips, and the chip needs a password of a new one.
 #[tokio::test]
 async fn a_chip_that_is_written_again_after_a_restore_keeps_a_password() {
-    let service = on_sqlite().await;
+    let service = TestService::on_sqlite().await;
     let (_, mut chip) = protected(&service).await;
     let (_, former, _) = password(&chip, CFG0);
-    let other = service.redirecting_tag(Value::Null).await;
+    let wish = for_another_tag(&service).await;
     let elsewhere = restored(&service).await;
-    let wish = json!({
-        "uid": uid(1).to_string(), "tag_id": other.id, "technology": "ntag213", "replace": true,
-    });
     let turn = lay(&elsewhere, &mut chip, &wish).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     let (auth0, secret, _) = password(&chip, CFG0);

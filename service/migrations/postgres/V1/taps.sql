@@ -55,8 +55,8 @@ CREATE TABLE moved_history (
     newest BIGINT NOT NULL
 );
 
--- Keys that have expired whatever the clock says, so that a clock that goes back revives none. It has one row, once
--- such a key exists.
+-- Keys that have expired whatever the clock says, so that a clock that goes back revives none. It has at most one
+-- row.
 CREATE TABLE expired_keys (
     id              BIGINT PRIMARY KEY,
     up_to           BIGINT NOT NULL, -- keys of interactions up to this id

@@ -9,6 +9,7 @@ use domain::audit::Note;
 use domain::clock::Timestamp;
 use domain::id::TokenId;
 use domain::resource_kind::ResourceKind;
+use domain::scope::Rights;
 use domain::settings::Overrides;
 use domain::tag_url::{self, TagUrlCheck};
 
@@ -229,18 +230,27 @@ async fn token(db: &mut dyn Query, hash: &TokenHash) -> Result<Option<StoredToke
     found.map(read_token).transpose()
 }
 
+/// Checks that the experiences and groups to which `rights` are limited exist.
+pub(super) async fn check_limits(
+    tx: &mut dyn Transaction,
+    rights: &Rights,
+) -> Result<(), StorageError> {
+    for experience in rights.experience_ids.iter().flatten() {
+        let found = check_experience(tx, *experience).await;
+        found.map_err(|error| error.in_list("experience_ids"))?;
+    }
+    for group in rights.group_ids.iter().flatten() {
+        let found = groups::existing(tx, *group).await;
+        found.map_err(|error| error.in_list("group_ids"))?;
+    }
+    Ok(())
+}
+
 async fn insert_token(
     tx: &mut dyn Transaction,
     token: &NewStoredToken,
 ) -> Result<StoredToken, StorageError> {
-    for experience in token.rights.experience_ids.iter().flatten() {
-        let found = check_experience(tx, *experience).await;
-        found.map_err(|error| error.in_list("experience_ids"))?;
-    }
-    for group in token.rights.group_ids.iter().flatten() {
-        let found = groups::existing(tx, *group).await;
-        found.map_err(|error| error.in_list("group_ids"))?;
-    }
+    check_limits(tx, &token.rights).await?;
     let created_at = tx.now();
     let limit = token.rights.experience_ids.as_ref();
     let sql =

@@ -1,6 +1,7 @@
 //! Staff phones: their SQL.
 
-use super::{Query, Transaction, groups};
+use super::administration::check_limits;
+use super::{Query, Transaction};
 use crate::value::{Row, Value, unreadable, values};
 use crate::{Access, CachedPart, StorageError};
 use domain::admin_token::TokenHash;
@@ -112,10 +113,7 @@ async fn phones(
 }
 
 async fn insert(tx: &mut dyn Transaction, phone: &NewPhone) -> Result<Phone, StorageError> {
-    for group in phone.rights.group_ids.iter().flatten() {
-        let found = groups::existing(tx, *group).await;
-        found.map_err(|error| error.in_list("group_ids"))?;
-    }
+    check_limits(tx, &phone.rights).await?;
     let created_at = tx.now();
     let cookies = json(&PhoneCookies::default())?;
     let sql = "INSERT INTO phones
