@@ -32,7 +32,11 @@ async fn cellar() -> TestService {
         ("f", Some(white), json!({"colour": "red"})),
         ("g", None, json!({"sku": "cr-21"})),
     ] {
-        let tag = json!({"name": name, "group_id": in_group, "attributes": attributes});
+        // A generated slug could have the words.
+        let tag = json!({
+            "name": name, "slug": format!("tag-{name}"), "group_id": in_group,
+            "attributes": attributes,
+        });
         service.tag(tag).await;
     }
     service

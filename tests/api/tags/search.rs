@@ -145,8 +145,12 @@ async fn a_search_follows_every_change_of_a_text() {
 #[tokio::test]
 async fn a_uid_is_found_by_four_of_its_digits_or_more() {
     let service = TestService::start().await;
-    let bottle = service.tag(json!({"name": "Bottle"})).await;
-    let other = service.tag(json!({"name": "04de5f"})).await;
+    let bottle = service
+        .tag(json!({"name": "Bottle", "slug": "first"}))
+        .await;
+    let other = service
+        .tag(json!({"name": "04de5f", "slug": "second"}))
+        .await;
     let inlay = |uid: &str, tag: i64| json!({"uid": uid, "technology": "ntag213", "tag_id": tag});
     let first = service.inlay(inlay("04DE5F1EACC040", bottle.id)).await;
     service.inlay(inlay("04DD000000AABB", other.id)).await;
