@@ -212,6 +212,9 @@ impl Prometheus {
             let (_, address) = line.split_once("msg=\"Listening on\" address=")?;
             Some(address.to_owned())
         });
+        // It listens before it answers questions.
+        let ready = log.any(|line| line.is_ok_and(|line| line.contains("Server is ready")));
+        assert!(ready, "Prometheus ends");
         // Nobody reads the rest of the log, and a full pipe would stop the process.
         std::thread::spawn(move || log.for_each(drop));
         let address = address.expect("it listens");

@@ -73,6 +73,9 @@ group("Settings", {
       const preview = page.getByRole("figure");
       await preview.getByText("No tag has this address.").waitFor();
       await page.getByLabel("Your name").fill("Grand Cru");
+      // The form is longer than the window: nothing of it shows below its bar.
+      const bar = page.locator(".changes", { has: page.getByRole("button", { name: "Save pages" }) });
+      assert.equal(await bar.evaluate((bar) => Math.round(innerHeight - bar.getBoundingClientRect().bottom)), 0);
       await page.getByLabel("Language").selectOption("German");
       await preview.getByText("Kein Tag hat diese Adresse.").waitFor();
       await page.getByLabel("Heading").fill("Nichts <b>hier</b>");
