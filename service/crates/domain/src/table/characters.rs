@@ -77,8 +77,11 @@ fn of_bytes(mut file: impl Read) -> io::Result<Encoding> {
             filled - unfinished(&piece[..filled])
         };
         for chunk in piece[..whole].utf8_chunks() {
-            let beyond = chunk.valid().chars().filter(|c| !c.is_ascii());
-            characters += beyond.count() as u64;
+            // Counting is for the few pieces that have such characters.
+            if !chunk.valid().is_ascii() {
+                let beyond = chunk.valid().chars().filter(|c| !c.is_ascii());
+                characters += beyond.count() as u64;
+            }
             stray += u64::from(!chunk.invalid().is_empty());
         }
         if read == 0 {

@@ -1,11 +1,16 @@
 //! Brings texts into the form in which they are compared. Each character is converted by itself, so
 //! that the form of a text contains the form of each of its parts.
 
+use std::iter;
+
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Converts `text` to lower case. Texts that differ in anything else stay different: this decides
 /// whose data an erasure removes.
 pub fn fold_case(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
@@ -15,22 +20,22 @@ pub fn fold_case(text: &str) -> String {
 /// Only the accents of Latin, Greek and Cyrillic letters are dropped. In other scripts a combining
 /// mark is a letter of its own, such as a vowel of Devanagari or Thai.
 pub fn fold(text: &str) -> String {
+    // Most texts need no tables.
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let mut folded = String::with_capacity(text.len());
-    let letters = text.chars().flat_map(|letter| {
-        // Spares the tables for the letters of most texts.
-        let simple = letter.is_ascii().then_some(letter.to_ascii_lowercase());
-        let other = (!letter.is_ascii()).then_some(letter);
-        let other = other
-            .into_iter()
-            .nfkd()
-            .flat_map(char::to_lowercase)
-            .filter(|letter| !is_accent(*letter));
-        simple.into_iter().chain(other)
-    });
-    for letter in letters {
-        match plain(letter) {
-            Some(plain) => folded.push_str(plain),
-            None => folded.push(letter),
+    for letter in text.chars() {
+        if letter.is_ascii() {
+            folded.push(letter.to_ascii_lowercase());
+            continue;
+        }
+        let parts = iter::once(letter).nfkd().flat_map(char::to_lowercase);
+        for part in parts.filter(|part| !is_accent(*part)) {
+            match plain(part) {
+                Some(plain) => folded.push_str(plain),
+                None => folded.push(part),
+            }
         }
     }
     folded
