@@ -41,6 +41,8 @@ export default mergeConfig(
             browser: {
               enabled: true,
               headless: true,
+              // The browser starts beside everything else that a test run starts.
+              connectTimeout: 600_000,
               provider: playwright({ launchOptions: chromiumOptions() }),
               instances: [{ browser: "chromium" }],
               viewport: { width: 1024, height: 700 },

@@ -1,7 +1,7 @@
 //! Pebble, an authority for tests of ACME, with the names that it looks up, and a gate before it: the
 //! gate refuses orders, and says when a certificate is to be renewed, which Pebble does not.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -43,10 +43,10 @@ struct Orders {
     taken: usize,
     /// The refusals of the next orders.
     refusals: VecDeque<Refusal>,
-    /// How often somebody asked when a certificate is to be renewed.
-    looks: usize,
-    /// Whether certificates are to be renewed now.
-    wants_renewal: bool,
+    /// The certificates of which somebody asked when they are to be renewed, by the path of the question.
+    looked_at: HashSet<String>,
+    /// Those that are to be renewed now.
+    revoked: HashSet<String>,
 }
 
 struct Gate {
@@ -177,14 +177,17 @@ impl Authority {
         self.gate.orders.lock().unwrap().refusals.push_back(refusal);
     }
 
-    /// Says of each certificate that it is to be renewed now, as of one that was revoked.
-    pub(super) fn want_renewal(&self) {
-        self.gate.orders.lock().unwrap().wants_renewal = true;
+    /// Revokes the certificates that somebody has asked about. Those that replace them are good: however often
+    /// the holder asks, there is one order for each.
+    pub(super) fn revoke(&self) {
+        let mut orders = self.gate.orders.lock().unwrap();
+        let orders = &mut *orders;
+        orders.revoked.clone_from(&orders.looked_at);
     }
 
-    /// How often somebody asked when a certificate is to be renewed.
-    pub(super) fn looks(&self) -> usize {
-        self.gate.orders.lock().unwrap().looks
+    /// Whether somebody has asked when a certificate is to be renewed.
+    pub(super) fn was_asked(&self) -> bool {
+        !self.gate.orders.lock().unwrap().looked_at.is_empty()
     }
 
     /// How many orders the authority has taken.
@@ -299,8 +302,9 @@ async fn pass(State(gate): State<Arc<Gate>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     if path.starts_with("/renewal-info/") {
         let mut orders = gate.orders.lock().unwrap();
-        orders.looks += 1;
-        return renewal_info(orders.wants_renewal);
+        let is_revoked = orders.revoked.contains(&path);
+        orders.looked_at.insert(path);
+        return renewal_info(is_revoked);
     }
     let is_order = path == "/order-plz";
     if is_order {
