@@ -41,8 +41,8 @@ const HOURS_LONGER: Millis = Millis::hours(2_000);
 /// Unlisted chips that are kept for each URL template, the newest: as many as the tags that a
 /// service is made for. They take about 150 MB.
 const UNLISTED_KEPT: usize = 1_000_000;
-/// Pause between two checks whether the configuration changed.
-const LOOK: Duration = Duration::from_millis(250);
+/// Pause between two checks whether the settings changed.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Runs all recurring work until it is dropped, which may happen at any time.
 pub async fn run(service: &Service) -> Infallible {
@@ -77,16 +77,11 @@ async fn back_up(service: &Service) -> Infallible {
     }
 }
 
-/// Follows the settings that another node stores.
+/// Follows the settings that another node stores, also while no request comes in.
 async fn follow(service: &Service) -> Infallible {
-    // Another node may have changed them since this one read them at its start.
-    let mut known = None;
     loop {
         tokio::time::sleep(LOOK).await;
-        let epoch = Some(service.storage.configuration_epoch());
-        if epoch != known && service.follow_settings().await.is_ok() {
-            known = epoch;
-        }
+        service.follow_settings().await;
     }
 }
 

@@ -6,6 +6,7 @@ mod derivations;
 mod group_cache;
 mod kept;
 mod live_key;
+mod live_settings;
 mod page_mark;
 mod phone_cache;
 mod previews;
@@ -25,6 +26,7 @@ pub(crate) use chip_keys::{ChipCode, KeysOfChip, tag_of_chip};
 use deliveries::Deliveries;
 use derivations::Derivations;
 pub(crate) use derivations::NotDerived;
+use live_settings::LiveSettings;
 pub(crate) use page_mark::unmarked;
 use phone_cache::PhoneCache;
 use previews::Previews;
@@ -47,12 +49,11 @@ use domain::caller::Caller;
 use domain::clock::{Clock, Millis, Timestamp};
 use domain::entropy::Entropy;
 use domain::id::{InteractionId, TagId};
-use domain::image_type::ImageType;
 use domain::keyring::Keyring;
 use domain::rolling_key::KeyMask;
-use domain::settings::{Layers, Overrides, PageLogo, Settings};
+use domain::settings::Layers;
 use inlay::Uid;
-use storage::{Access, Invalid, SettingsEdit, Storage, StorageError};
+use storage::{Access, Storage, StorageError};
 
 /// Bytes of the tag cache's budget for each recent tap that is cached, for the update that may
 /// follow it. A cached tap takes 64 bytes, so taps take a 32nd of the budget.
@@ -144,14 +145,10 @@ pub struct Shared {
     pub layers: Layers,
     /// The server of backups in buckets.
     pub s3_server: S3Server,
-    settings: RwLock<Arc<Settings>>,
+    /// The settings in force, and the logo of plain pages.
+    live_settings: LiveSettings,
     /// The kiosk in this process; `None` if none is shown.
     kiosk: RwLock<Option<KioskState>>,
-    /// The logo of plain pages.
-    page_logo: RwLock<Option<Arc<PageLogo>>>,
-    /// The stored settings. The lock is held until changed settings, or a changed logo, are in
-    /// force.
-    stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
     /// Held while a scheduled backup is made.
@@ -159,19 +156,6 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The settings in force.
-    pub fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The logo of plain pages.
-    pub fn page_logo(&self) -> Option<Arc<PageLogo>> {
-        self.page_logo
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
     /// The kiosk in this process; `None` if none is shown.
     pub fn kiosk(&self) -> Option<KioskState> {
         *self.kiosk.read().unwrap_or_else(PoisonError::into_inner)
@@ -182,13 +166,6 @@ impl Shared {
         *self.kiosk.write().unwrap_or_else(PoisonError::into_inner) = state;
         self.metrics.kiosk(state);
     }
-
-    fn show_page_logo(&self, logo: Option<PageLogo>) {
-        *self
-            .page_logo
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = logo.map(Arc::new);
-    }
 }
 
 impl Service {
@@ -197,9 +174,7 @@ impl Service {
     pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
         let storage = parts.storage.as_service();
         let secrets = storage.secrets().await?;
-        let stored = storage.settings().await?;
-        let page_logo = storage.page_logo().await?;
-        let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
+        let live_settings = LiveSettings::read(&storage, &parts.layers).await?;
         let keyring = Arc::new(parts.keyring);
         let templates = TemplateCache::new(storage.clone(), Arc::clone(&keyring));
         let templates = Arc::new(templates);
@@ -237,10 +212,8 @@ impl Service {
             keyring,
             layers: parts.layers,
             s3_server: parts.s3_server,
-            settings: RwLock::new(Arc::new(settings)),
+            live_settings,
             kiosk: RwLock::default(),
-            page_logo: RwLock::new(page_logo.map(Arc::new)),
-            stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),
             backing_up: tokio::sync::Mutex::default(),
         });
@@ -268,55 +241,5 @@ impl Service {
             Millis::ZERO
         };
         Ok(self.storage.now().await?.plus(offset))
-    }
-
-    /// Puts other settings in force until the stored ones change.
-    pub fn set_settings(&self, settings: Settings) {
-        *self
-            .settings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
-    }
-
-    /// Changes the stored settings and puts them in force. Returns the stored settings.
-    pub async fn change_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
-        let mut known = self.stored_settings.lock().await;
-        let stored = self.storage.edit_settings(edit).await?;
-        self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);
-        known.clone_from(&stored);
-        Ok(stored)
-    }
-
-    /// Sets the logo of plain pages, and shows it from the next page on.
-    pub async fn set_page_logo(
-        &self,
-        media_type: ImageType,
-        bytes: Vec<u8>,
-    ) -> Result<PageLogo, StorageError> {
-        let _one_change = self.stored_settings.lock().await;
-        let logo = self.storage.set_page_logo(media_type, bytes).await?;
-        self.show_page_logo(Some(logo.clone()));
-        Ok(logo)
-    }
-
-    /// Deletes the logo of plain pages. `None` if there is none.
-    pub async fn delete_page_logo(&self) -> Result<Option<()>, StorageError> {
-        let _one_change = self.stored_settings.lock().await;
-        let deleted = self.storage.delete_page_logo().await?;
-        self.show_page_logo(None);
-        Ok(deleted)
-    }
-
-    /// Puts the stored settings and the logo in force, if another node has changed them.
-    pub async fn follow_settings(&self) -> Result<(), StorageError> {
-        let mut known = self.stored_settings.lock().await;
-        self.tag_address.forget();
-        self.show_page_logo(self.storage.page_logo().await?);
-        let stored = self.storage.settings().await?;
-        if stored != *known {
-            self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);
-            *known = stored;
-        }
-        Ok(())
     }
 }

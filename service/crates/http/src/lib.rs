@@ -91,6 +91,9 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         .with_state(state)
 }
 
+/// The routes for monitors. They have time limits, so they do not wait for settings.
+const PROBES: [&str; 2] = ["/health", "/ready"];
+
 /// The routes of a listener with the admin API. They have no state yet, so all routers of this process
 /// share them: collecting them takes longer than the rest of a start.
 static ALL_ROUTES: LazyLock<Router<AppState>> =
@@ -181,6 +184,10 @@ async fn answer<F: Future<Output = Response>>(
     handle: impl FnOnce(Request) -> F,
 ) -> Response {
     let audience = Audience::of(route.map(MatchedPath::as_str));
+    if !route.is_some_and(|route| PROBES.contains(&route.as_str())) {
+        // Settings decide who has access, and pages show them.
+        state.as_service().follow_settings().await;
+    }
     let client = client_address(&request, state);
     let answered = pin!(async {
         let answer = match access::admit(state, exposure, audience, request).await {

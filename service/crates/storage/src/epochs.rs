@@ -45,6 +45,7 @@ pub(crate) struct Epochs {
     groups: Slots,
     url_templates: AtomicU64,
     phones: AtomicU64,
+    settings: AtomicU64,
 }
 
 /// The epochs of all parts of a kind, by id.
@@ -83,6 +84,7 @@ impl Default for Epochs {
             groups: Slots::new(),
             url_templates: AtomicU64::new(0),
             phones: AtomicU64::new(0),
+            settings: AtomicU64::new(0),
         }
     }
 }
@@ -101,6 +103,7 @@ impl Epochs {
             CachedPart::Group(id) => self.groups.get(id.get()),
             CachedPart::UrlTemplates => self.url_templates.load(Ordering::Acquire),
             CachedPart::Phones => self.phones.load(Ordering::Acquire),
+            CachedPart::Settings => self.settings.load(Ordering::Acquire),
         };
         changed.max(self.all.load(Ordering::Acquire))
     }
@@ -121,6 +124,7 @@ impl Epochs {
                 CachedPart::Group(id) => self.groups.set(id.get(), epoch),
                 CachedPart::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
                 CachedPart::Phones => self.phones.store(epoch, Ordering::Release),
+                CachedPart::Settings => self.settings.store(epoch, Ordering::Release),
             }
         }
         self.start(epoch);
@@ -175,6 +179,7 @@ mod tests {
             CachedPart::Group(GroupId::new(7)),
             CachedPart::UrlTemplates,
             CachedPart::Phones,
+            CachedPart::Settings,
         ] {
             assert!(epochs.of(kept) <= read, "{kept:?}");
         }
@@ -191,6 +196,7 @@ mod tests {
             CachedPart::Group(GroupId::new(1)),
             CachedPart::UrlTemplates,
             CachedPart::Phones,
+            CachedPart::Settings,
         ] {
             assert!(epochs.of(part) > read, "{part:?}");
         }

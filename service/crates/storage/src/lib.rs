@@ -158,6 +158,8 @@ pub enum CachedPart {
     UrlTemplates,
     /// All staff phones together.
     Phones,
+    /// The settings with the logo of plain pages and the checks of the tag URL.
+    Settings,
 }
 
 /// The result of a round of housekeeping.

@@ -3,7 +3,7 @@
 use super::tags::check_experience;
 use super::{Query, Transaction, groups};
 use crate::value::{Row, Value, unreadable, values};
-use crate::{Access, Secrets, SettingsEdit, StorageError};
+use crate::{Access, CachedPart, Secrets, SettingsEdit, StorageError};
 use domain::admin_token::{NewStoredToken, StoredToken, TokenHash};
 use domain::audit::Note;
 use domain::clock::Timestamp;
@@ -164,8 +164,7 @@ async fn edit_settings(
     )
     .await?;
     tx.note(Note::changed(&before, &after));
-    // Other nodes must reload the settings.
-    tx.changes(None);
+    tx.changes(Some(CachedPart::Settings));
     Ok(after)
 }
 
@@ -191,8 +190,7 @@ async fn note_tag_url_check(
     )
     .await?;
     tx.note(Note::done(check));
-    // Other nodes must reload the results.
-    tx.changes(None);
+    tx.changes(Some(CachedPart::Settings));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Query, Transaction};
 use crate::value::values;
-use crate::{Access, StorageError};
+use crate::{Access, CachedPart, StorageError};
 use domain::audit::Note;
 use domain::image_type::ImageType;
 use domain::settings::PageLogo;
@@ -78,8 +78,7 @@ async fn set(
     let row = values![media_type.as_str(), &after.digest, tx.now(), bytes];
     tx.execute(sql, &row).await?;
     tx.note(Note::changed(&before, &after));
-    // Other nodes must show it.
-    tx.changes(None);
+    tx.changes(Some(CachedPart::Settings));
     Ok(after)
 }
 
@@ -90,6 +89,6 @@ async fn delete(tx: &mut dyn Transaction) -> Result<Option<()>, StorageError> {
     let sql = "DELETE FROM page_logo WHERE id = 1";
     tx.execute(sql, &[]).await?;
     tx.note(Note::deleted(&before));
-    tx.changes(None);
+    tx.changes(Some(CachedPart::Settings));
     Ok(Some(()))
 }

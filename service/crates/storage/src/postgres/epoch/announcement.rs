@@ -36,6 +36,7 @@ fn name(part: CachedPart) -> String {
         CachedPart::Group(id) => format!("g{id}"),
         CachedPart::UrlTemplates => "u".to_owned(),
         CachedPart::Phones => "p".to_owned(),
+        CachedPart::Settings => "s".to_owned(),
     }
 }
 
@@ -48,6 +49,7 @@ fn part(name: &str) -> Option<CachedPart> {
         "g" => CachedPart::Group(GroupId::try_from(id()?).ok()?),
         "u" => CachedPart::UrlTemplates,
         "p" => CachedPart::Phones,
+        "s" => CachedPart::Settings,
         _ => return None,
     })
 }
@@ -64,6 +66,7 @@ mod tests {
             CachedPart::Group(GroupId::new(9)),
             CachedPart::UrlTemplates,
             CachedPart::Phones,
+            CachedPart::Settings,
         ];
         for named in [&parts[..], &parts[..1], &parts[..0]] {
             let message = format!("12{}", of(named));
