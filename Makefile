@@ -1,21 +1,27 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check lint clippy bench soak deb deb-test packages packages-test release reproduce sbom
+.PHONY: run test test-variants check lint clippy bench soak deb deb-test packages packages-test release reproduce sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
 	.make/setup build
 	.make/run
 
-# Every test, at short lengths.
+# Every test that needs no PostgreSQL, once, at short lengths.
 test:
 	.make/setup build desktop test
 	.make/test
 
-# The same tests at their long lengths; well over half an hour.
+# The tests of PostgreSQL, and others once more: on it, with URL templates, in other sizes and themes, with generated requests.
+test-variants:
+	.make/setup build desktop test
+	.make/test-variants
+
+# Both at long lengths; well over half an hour.
+soak: export TAPDESK_TEST_LENGTH = soak
 soak:
 	.make/setup build desktop test soak
-	TAPDESK_TEST_LENGTH=soak .make/test
+	status=0; .make/test || status=1; .make/test-variants || status=1; exit $$status
 
 # Asking for examples gives the dependencies the features that clippy checked them
 # with, for its tests; without, 160 crates are checked again.

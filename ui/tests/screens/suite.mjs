@@ -12,6 +12,9 @@ import { serveWorld, tell } from "./world.mjs";
 
 const [small, medium, large] = sizes;
 
+/** The tests that `make test-variants` runs in place of `make test`. */
+const VARIANTS = "@variants";
+
 /**
  * The looks of a state, once it is reached: that costs more than to change the window and the theme. The
  * smallest window has its content scaled, too. axe costs most of all: by turns it looks at the most of a state in one
@@ -94,7 +97,7 @@ export function group(name, { states = {}, stories = {}, empty = false, listen =
     const opened = async (work) => within(await shown.next(), (page) => work(page, world));
 
     if (Object.keys(states).length > 0)
-      test("is accessible in every size and theme", () =>
+      test("is accessible in every size and theme", { tag: VARIANTS }, () =>
         opened(async (page) => {
           // All of them at once: faults often come together.
           const found = [];
@@ -105,7 +108,8 @@ export function group(name, { states = {}, stories = {}, empty = false, listen =
             found.push(...(await faults(page, turn)).map((fault) => `${state}, ${fault}`));
           }
           assert.deepEqual(found, []);
-        }));
+        }),
+      );
 
     for (const [story, tell] of Object.entries(stories)) test(story, () => opened(tell));
   });
