@@ -51,7 +51,7 @@ impl Load {
     }
 
     /// Works until the service is gone. `end` stops it after this number of taps and updates was
-    /// acknowledged.
+    /// acknowledged, and at least one of each.
     pub(super) async fn work_until<T>(
         &mut self,
         client: &Client,
@@ -68,7 +68,9 @@ impl Load {
         }
         let journal = &self.journal;
         tapdesk_tests::eventually("the load is acknowledged", || async {
-            (lock(journal).size() >= acknowledged).then_some(())
+            let journal = lock(journal);
+            // An update comes after its tap.
+            (journal.size() >= acknowledged && !journal.updates.is_empty()).then_some(())
         })
         .await;
         let ended = end().await;
