@@ -8,8 +8,9 @@ export const covered = (page) =>
     const scope = [...document.querySelectorAll("[role=dialog], [role=menu]")].at(-1) ?? document;
     const wordsOf = (one) =>
       `${one.localName}${one.className ? `.${String(one.className).split(" ")[0]}` : ""} "${(one.getAttribute("aria-label") ?? one.textContent).trim().slice(0, 40)}"`;
-    // A list of choices that the focus left closes a moment later.
-    const closed = () => new Promise((done) => setTimeout(done, 250));
+    // A list of choices that the focus left closes a moment later. Frames take longer on a slow machine, as it does.
+    const FRAMES = 300;
+    const drawn = () => new Promise((done) => requestAnimationFrame(done));
     const found = [];
     for (const one of scope.querySelectorAll(TAKES)) {
       if (one.tabIndex < 0 || one.disabled || !one.checkVisibility({ visibilityProperty: true })) continue;
@@ -30,9 +31,12 @@ export const covered = (page) =>
         // Toasts go by themselves, and keep clear of what has the focus on their own.
         return { left, y, above, seen: above.some((at) => isSeen(at) || at?.closest(".notices")) };
       };
-      if (look().seen) continue;
-      await closed();
-      const { left, y, above, seen } = look();
+      let last = look();
+      for (let frame = 0; frame < FRAMES && !last.seen; frame++) {
+        await drawn();
+        last = look();
+      }
+      const { left, y, above, seen } = last;
       if (seen) continue;
       const where = above[0] ? `covered by ${wordsOf(above[0])}` : `outside of the window, at ${Math.round(left)}, ${Math.round(y)}`;
       found.push(`the focus on ${wordsOf(one)} is ${where}`);
