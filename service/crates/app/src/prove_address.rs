@@ -64,13 +64,17 @@ pub async fn proved_by_tap(service: &Service, tag_url: &str) -> Result<(), Stora
 /// Stores a proof from a visit. An existing proof is not stored again, so that visits do not cause
 /// writes.
 async fn proved(service: &Service, tag_url: &str, how: String) -> Result<(), StorageError> {
+    // The epoch is read first, so that a later check makes this proof invalid.
+    let epoch = service.storage.configuration_epoch();
     let checks = service.storage.tag_url_checks().await?;
     let known = checks.iter().find(|check| check.tag_url == tag_url);
     let is_proved = known.is_some_and(|check| {
         check.state == TagUrlState::Proved && !check.detail.ends_with(FROM_WITHIN)
     });
     if is_proved {
-        service.tag_address.know(Some(tag_url.to_owned()));
+        if let Some(epoch) = epoch {
+            service.tag_address.know(tag_url, epoch);
+        }
         return Ok(());
     }
     let outcome = (TagUrlState::Proved, None, how);
@@ -128,8 +132,6 @@ async fn keep(
         checked_at: service.storage.now().await?,
     };
     service.storage.note_tag_url_check(check.clone()).await?;
-    let proved = (state == TagUrlState::Proved).then(|| check.tag_url.clone());
-    service.tag_address.know(proved);
     Ok(check)
 }
 

@@ -4,7 +4,7 @@ mod chip_keys;
 mod deliveries;
 mod derivations;
 mod group_cache;
-mod kept;
+pub(crate) mod kept;
 mod live_key;
 mod live_settings;
 mod page_mark;

@@ -17,13 +17,16 @@ mod probe;
 mod typed;
 
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use url::Url;
 
 pub use door::{Door, Opened, is_reachable_by_others};
 pub use probe::{Probe, Probes};
 pub use typed::complete;
+
+use crate::service::kept::Kept;
+use storage::{Access, CachedPart};
 
 /// Proves the address, and remembers whether it is proved.
 pub struct TagAddress {
@@ -32,7 +35,7 @@ pub struct TagAddress {
     /// Makes and reads test URLs.
     pub probes: Probes,
     /// The address that is known to be proved, so that most taps need not query the database.
-    proved: Mutex<Option<String>>,
+    proved: Mutex<Option<Kept<String>>>,
 }
 
 impl TagAddress {
@@ -45,20 +48,20 @@ impl TagAddress {
         }
     }
 
-    /// Forgets the proved address, because another node may have changed it.
-    pub(crate) fn forget(&self) {
-        self.know(None);
+    /// Records in memory that the address is proved, as stored under `epoch`.
+    pub(crate) fn know(&self, tag_url: &str, epoch: u64) {
+        let value = Arc::new(tag_url.to_owned());
+        let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        *proved = Some(Kept { epoch, value });
     }
 
-    /// Records in memory which address is known to be proved.
-    pub(crate) fn know(&self, tag_url: Option<String>) {
-        *self.proved.lock().unwrap_or_else(PoisonError::into_inner) = tag_url;
-    }
-
-    /// Whether this address is known to be proved.
-    pub fn knows(&self, tag_url: &str) -> bool {
+    /// Whether this address is known to be proved, and no check was stored since, here or on another
+    /// node.
+    pub fn knows(&self, storage: &Access, tag_url: &str) -> bool {
         let proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
-        proved.as_deref() == Some(tag_url)
+        proved.as_ref().is_some_and(|proved| {
+            *proved.value == tag_url && proved.is_current(storage, CachedPart::Settings)
+        })
     }
 }
 

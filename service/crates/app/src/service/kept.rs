@@ -5,9 +5,9 @@ use std::sync::Arc;
 use storage::{Access, CachedPart};
 
 /// A cached value, with the epoch of configuration under which it was read.
-pub(super) struct Kept<T> {
-    pub(super) epoch: u64,
-    pub(super) value: Arc<T>,
+pub(crate) struct Kept<T> {
+    pub(crate) epoch: u64,
+    pub(crate) value: Arc<T>,
 }
 
 impl<T> Clone for Kept<T> {
@@ -21,8 +21,7 @@ impl<T> Clone for Kept<T> {
 
 impl<T> Kept<T> {
     /// Whether this part of the configuration did not change since.
-    pub(super) fn is_current(&self, storage: &Access, part: CachedPart) -> bool {
-        let changed = storage.changed_at(part);
-        changed.is_some_and(|changed| changed <= self.epoch)
+    pub(crate) fn is_current(&self, storage: &Access, part: CachedPart) -> bool {
+        storage.is_current(part, self.epoch)
     }
 }

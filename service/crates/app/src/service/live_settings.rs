@@ -51,8 +51,7 @@ impl LiveSettings {
 
     /// Whether the stored settings did not change since they were read.
     fn are_current(&self, storage: &Access) -> bool {
-        let changed = storage.changed_at(CachedPart::Settings);
-        changed.is_some_and(|changed| changed <= self.epoch.load(Ordering::Acquire))
+        storage.is_current(CachedPart::Settings, self.epoch.load(Ordering::Acquire))
     }
 
     fn show_page_logo(&self, logo: Option<PageLogo>) {
@@ -144,7 +143,6 @@ impl Service {
         }
         let epoch = self.storage.configuration_epoch();
         let read = Stopwatch::start();
-        self.tag_address.forget();
         let logo = self.storage.page_logo().await?;
         let stored = self.storage.settings().await?;
         live.show_page_logo(logo);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::chip_keys::{ChipKeys, Opener};
+use super::kept::Kept;
 use super::page_mark::unmarked;
 use domain::id::{InlayId, TagId, UrlTemplateId};
 use domain::inventory::{
@@ -23,7 +24,7 @@ use storage::{Access, CachedPart, StorageError, TemplateInlay};
 pub struct TemplateCache {
     storage: Access,
     keyring: Arc<Keyring>,
-    templates: RwLock<Option<(u64, Arc<Templates>)>>,
+    templates: RwLock<Option<Kept<Templates>>>,
 }
 
 /// All templates, by their hosts.
@@ -122,7 +123,8 @@ impl TemplateCache {
                 .templates
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
-            *kept = Some((epoch, Arc::clone(&templates)));
+            let value = Arc::clone(&templates);
+            *kept = Some(Kept { epoch, value });
         }
         Ok(templates)
     }
@@ -132,9 +134,9 @@ impl TemplateCache {
             .templates
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let (of, templates) = kept.as_ref()?;
-        let changed = self.storage.changed_at(CachedPart::UrlTemplates)?;
-        (changed <= *of).then(|| Arc::clone(templates))
+        let kept = kept.as_ref()?;
+        let is_current = kept.is_current(&self.storage, CachedPart::UrlTemplates);
+        is_current.then(|| Arc::clone(&kept.value))
     }
 
     /// The templates, read from the database instead of the cache.

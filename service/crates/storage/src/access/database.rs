@@ -85,16 +85,17 @@ impl Access {
         each!(self, db => db.configuration_epoch())
     }
 
-    /// The epoch of the last change of one part of the configuration: data of this part that was
-    /// read under this epoch, or a later one, is current. `None` if it is unknown at the moment.
+    /// Whether data that was read under `epoch` is current: this part of the configuration did not
+    /// change since.
     ///
-    /// A node on PostgreSQL that missed another node's message reports every part as changed.
-    pub fn changed_at(&self, part: CachedPart) -> Option<u64> {
-        match &self.storage {
+    /// A node on PostgreSQL that missed another node's message takes every part for changed.
+    pub fn is_current(&self, part: CachedPart, epoch: u64) -> bool {
+        let changed = match &self.storage {
             Storage::Sqlite(database) => Some(database.changed_at(part)),
             #[cfg(feature = "postgres")]
             Storage::Postgres(database) => database.changed_at(part),
-        }
+        };
+        changed.is_some_and(|changed| changed <= epoch)
     }
 
     /// Whether the database answers and accepts writes; it asks the component that writes the taps.
