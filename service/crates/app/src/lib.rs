@@ -62,6 +62,7 @@ pub mod xlsx_file;
 // # The common parts
 
 pub(crate) mod http_client;
+mod kept;
 pub(crate) mod mail_breaker;
 pub mod metrics;
 pub(crate) mod outage;

@@ -4,7 +4,6 @@ mod chip_keys;
 mod deliveries;
 mod derivations;
 mod group_cache;
-pub(crate) mod kept;
 mod live_key;
 mod live_settings;
 mod page_mark;

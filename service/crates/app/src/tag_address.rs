@@ -25,7 +25,7 @@ pub use door::{Door, Opened, is_reachable_by_others};
 pub use probe::{Probe, Probes};
 pub use typed::complete;
 
-use crate::service::kept::Kept;
+use crate::kept::Kept;
 use storage::{Access, CachedPart};
 
 /// Proves the address, and remembers whether it is proved.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::kept::Kept;
+use crate::kept::Kept;
 use domain::group::Lineage;
 use domain::id::GroupId;
 use domain::tag::Properties;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::kept::Kept;
+use crate::kept::Kept;
 use domain::admin_token::TokenHash;
 use domain::phone::{Phone, PhoneState};
 use storage::{Access, CachedPart, StorageError};

@@ -12,9 +12,9 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use super::group_cache::GroupCache;
-use super::kept::Kept;
 use super::tap_tag::TapTag;
 use super::template_cache::{OpenedInlay, TemplateCache};
+use crate::kept::Kept;
 use crate::metrics::CacheMetrics;
 use domain::clock::Stopwatch;
 use domain::entropy::Entropy;

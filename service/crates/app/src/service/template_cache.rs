@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::chip_keys::{ChipKeys, Opener};
-use super::kept::Kept;
 use super::page_mark::unmarked;
+use crate::kept::Kept;
 use domain::id::{InlayId, TagId, UrlTemplateId};
 use domain::inventory::{
     ChipPlace, SealedMasterKey, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UnlistedMode,

@@ -220,7 +220,9 @@ async fn at(
 /// Records that the tag URL is proved: a real chip was verified through it.
 async fn prove_address(service: &Service, host: &str, client: IpAddr) {
     let tag_url = &service.settings().tag_url;
-    if service.tag_address.knows(&service.storage, tag_url) || !tag_address::visit_counts(tag_url, host, client) {
+    if service.tag_address.knows(&service.storage, tag_url)
+        || !tag_address::visit_counts(tag_url, host, client)
+    {
         return;
     }
     if let Err(error) = Box::pin(prove_address::proved_by_tap(service, tag_url)).await {
