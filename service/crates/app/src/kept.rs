@@ -1,6 +1,6 @@
 //! A value in a cache of configuration, and whether it is still current.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use storage::{Access, CachedPart};
 
@@ -23,5 +23,32 @@ impl<T> Kept<T> {
     /// Whether this part of the configuration did not change since.
     pub(crate) fn is_current(&self, storage: &Access, part: CachedPart) -> bool {
         storage.is_current(part, self.epoch)
+    }
+}
+
+/// The one cached value of a part of the configuration; empty at first.
+pub(crate) struct Slot<T>(RwLock<Option<Kept<T>>>);
+
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<T> Slot<T> {
+    /// The value, if this part of the configuration did not change since it was read.
+    pub(crate) fn current(&self, storage: &Access, part: CachedPart) -> Option<Arc<T>> {
+        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.as_ref()?;
+        let is_current = kept.is_current(storage, part);
+        is_current.then(|| Arc::clone(&kept.value))
+    }
+
+    /// Keeps a value that was read under `epoch`. Without one, it may be stale already.
+    pub(crate) fn keep(&self, epoch: Option<u64>, value: Arc<T>) {
+        if let Some(epoch) = epoch {
+            let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            *kept = Some(Kept { epoch, value });
+        }
     }
 }

@@ -72,9 +72,7 @@ async fn proved(service: &Service, tag_url: &str, how: String) -> Result<(), Sto
         check.state == TagUrlState::Proved && !check.detail.ends_with(FROM_WITHIN)
     });
     if is_proved {
-        if let Some(epoch) = epoch {
-            service.tag_address.know(tag_url, epoch);
-        }
+        service.tag_address.know(tag_url, epoch);
         return Ok(());
     }
     let outcome = (TagUrlState::Proved, None, how);

@@ -17,7 +17,7 @@ mod probe;
 mod typed;
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use url::Url;
 
@@ -25,7 +25,7 @@ pub use door::{Door, Opened, is_reachable_by_others};
 pub use probe::{Probe, Probes};
 pub use typed::complete;
 
-use crate::kept::Kept;
+use crate::kept::Slot;
 use storage::{Access, CachedPart};
 
 /// Proves the address, and remembers whether it is proved.
@@ -35,7 +35,7 @@ pub struct TagAddress {
     /// Makes and reads test URLs.
     pub probes: Probes,
     /// The address that is known to be proved, so that most taps need not query the database.
-    proved: Mutex<Option<Kept<String>>>,
+    proved: Slot<String>,
 }
 
 impl TagAddress {
@@ -44,24 +44,20 @@ impl TagAddress {
         Self {
             door: Door::default(),
             probes: Probes::new(secret),
-            proved: Mutex::default(),
+            proved: Slot::default(),
         }
     }
 
     /// Records in memory that the address is proved, as stored under `epoch`.
-    pub(crate) fn know(&self, tag_url: &str, epoch: u64) {
-        let value = Arc::new(tag_url.to_owned());
-        let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
-        *proved = Some(Kept { epoch, value });
+    pub(crate) fn know(&self, tag_url: &str, epoch: Option<u64>) {
+        self.proved.keep(epoch, Arc::new(tag_url.to_owned()));
     }
 
     /// Whether this address is known to be proved, and no check was stored since, here or on another
     /// node.
     pub fn knows(&self, storage: &Access, tag_url: &str) -> bool {
-        let proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
-        proved.as_ref().is_some_and(|proved| {
-            *proved.value == tag_url && proved.is_current(storage, CachedPart::Settings)
-        })
+        let proved = self.proved.current(storage, CachedPart::Settings);
+        proved.is_some_and(|proved| *proved == tag_url)
     }
 }
 

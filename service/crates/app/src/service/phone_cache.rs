@@ -2,9 +2,9 @@
 //! cookie do not come here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use crate::kept::Kept;
+use crate::kept::Slot;
 use domain::admin_token::TokenHash;
 use domain::phone::{Phone, PhoneState};
 use storage::{Access, CachedPart, StorageError};
@@ -15,7 +15,7 @@ type Phones = HashMap<TokenHash, Arc<Phone>>;
 /// The staff phones in memory, all together.
 pub struct PhoneCache {
     storage: Access,
-    phones: RwLock<Option<Kept<Phones>>>,
+    phones: Slot<Phones>,
 }
 
 impl PhoneCache {
@@ -23,7 +23,7 @@ impl PhoneCache {
     pub(super) fn new(storage: Access) -> Self {
         Self {
             storage,
-            phones: RwLock::default(),
+            phones: Slot::default(),
         }
     }
 
@@ -45,7 +45,7 @@ impl PhoneCache {
     }
 
     async fn current(&self) -> Result<Arc<Phones>, StorageError> {
-        if let Some(phones) = self.kept() {
+        if let Some(phones) = self.phones.current(&self.storage, CachedPart::Phones) {
             return Ok(phones);
         }
         // The epoch is read first, so that a later change makes the entry invalid.
@@ -56,22 +56,8 @@ impl PhoneCache {
             let hashes = paired.cookies.hashes();
             phones.extend(hashes.map(|hash| (hash, Arc::clone(&phone))));
         }
-        let value = Arc::new(phones);
-        if let Some(epoch) = epoch {
-            let kept = Kept {
-                epoch,
-                value: Arc::clone(&value),
-            };
-            let mut phones = self.phones.write().unwrap_or_else(PoisonError::into_inner);
-            *phones = Some(kept);
-        }
-        Ok(value)
-    }
-
-    fn kept(&self) -> Option<Arc<Phones>> {
-        let kept = self.phones.read().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.as_ref()?;
-        let is_current = kept.is_current(&self.storage, CachedPart::Phones);
-        is_current.then(|| Arc::clone(&kept.value))
+        let phones = Arc::new(phones);
+        self.phones.keep(epoch, Arc::clone(&phones));
+        Ok(phones)
     }
 }

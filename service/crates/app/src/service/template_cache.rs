@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use super::chip_keys::{ChipKeys, Opener};
 use super::page_mark::unmarked;
-use crate::kept::Kept;
+use crate::kept::Slot;
 use domain::id::{InlayId, TagId, UrlTemplateId};
 use domain::inventory::{
     ChipPlace, SealedMasterKey, SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UnlistedMode,
@@ -24,7 +24,7 @@ use storage::{Access, CachedPart, StorageError, TemplateInlay};
 pub struct TemplateCache {
     storage: Access,
     keyring: Arc<Keyring>,
-    templates: RwLock<Option<Kept<Templates>>>,
+    templates: Slot<Templates>,
 }
 
 /// All templates, by their hosts.
@@ -106,37 +106,23 @@ impl TemplateCache {
         Self {
             storage,
             keyring,
-            templates: RwLock::default(),
+            templates: Slot::default(),
         }
     }
 
     /// The templates with their present configuration.
     pub async fn current(&self) -> Result<Arc<Templates>, StorageError> {
-        if let Some(templates) = self.kept() {
+        let kept = self
+            .templates
+            .current(&self.storage, CachedPart::UrlTemplates);
+        if let Some(templates) = kept {
             return Ok(templates);
         }
         // The epoch is read first, so that a later change makes the entry invalid.
         let epoch = self.storage.configuration_epoch();
         let templates = Arc::new(Box::pin(self.read()).await?);
-        if let Some(epoch) = epoch {
-            let mut kept = self
-                .templates
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            let value = Arc::clone(&templates);
-            *kept = Some(Kept { epoch, value });
-        }
+        self.templates.keep(epoch, Arc::clone(&templates));
         Ok(templates)
-    }
-
-    fn kept(&self) -> Option<Arc<Templates>> {
-        let kept = self
-            .templates
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.as_ref()?;
-        let is_current = kept.is_current(&self.storage, CachedPart::UrlTemplates);
-        is_current.then(|| Arc::clone(&kept.value))
     }
 
     /// The templates, read from the database instead of the cache.
