@@ -131,10 +131,12 @@ impl Window {
         self.effort.clicked(1);
     }
 
-    /// Chooses a file in the file field.
+    /// Chooses a file in the file field, as soon as there is one.
     pub(crate) async fn choose_file(&self, path: &Path) {
-        let field = Locator::XPath("//input[@type='file']");
-        let field = self.find(field).await.expect("a file is asked for");
+        // The button covers the field, so it is not visible.
+        let field = self
+            .wait_for("//input[@type='file']", async |field| Some(field))
+            .await;
         let path = path.to_str().expect("the path is text");
         field.send_keys(path).await.expect("a file can be chosen");
         // One click on the button, and one on the file in the system's dialog.
