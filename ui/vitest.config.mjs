@@ -43,6 +43,8 @@ export default mergeConfig(
               headless: true,
               // The browser starts beside everything else that a test run starts.
               connectTimeout: 600_000,
+              // The next free port, so that runs go side by side: the one of the development server is fixed.
+              api: { strictPort: false },
               provider: playwright({ launchOptions: chromiumOptions() }),
               instances: [{ browser: "chromium" }],
               viewport: { width: 1024, height: 700 },

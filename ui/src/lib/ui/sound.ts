@@ -25,6 +25,8 @@ const melodies: Record<Tone, [number, number, number][]> = {
 };
 
 let audio: AudioContext | null = null;
+/** Notes that have not ended yet. */
+let sounding = 0;
 
 function note(context: AudioContext, [frequency, from, length]: [number, number, number]): void {
   const oscillator = context.createOscillator();
@@ -35,6 +37,12 @@ function note(context: AudioContext, [frequency, from, length]: [number, number,
   oscillator.connect(volume).connect(context.destination);
   oscillator.start(context.currentTime + from);
   oscillator.stop(context.currentTime + from + length);
+  sounding += 1;
+  // A running context renders silence for as long as the window is open, and costs battery.
+  oscillator.onended = () => {
+    sounding -= 1;
+    if (sounding === 0) void context.suspend();
+  };
 }
 
 export function play(tone: Tone): void {
