@@ -110,7 +110,7 @@ async fn what_is_so_already_is_not_changed_and_not_undone() {
         result,
         json!({"selected": 2, "done": 2, "changed": 1, "rest": [], "stopped": null,
             "variables_added": 0, "tags_with_added_variables": 0, "undo": [
-            {"action": "status", "select": {"ids": [4]}, "status": "archived"},
+            {"action": "status", "select": {"ids": [4]}, "status": "archived", "from_status": "active"},
         ]})
     );
 }
@@ -361,18 +361,22 @@ async fn properties_are_set_and_removed_and_the_undo_restores_each_former_value(
         assert_eq!(tag["has_qr_code"], true);
     }
     // Tags with the same former state are in one request, and members that did not change in none.
-    let no_data = json!({"printed": null});
-    assert_eq!(
-        result["undo"],
-        json!([
-            {"action": "set", "select": {"ids": [1]}, "attributes": {"lot": "L1", "sku": "A"},
-                "data": no_data, "has_qr_code": false},
-            {"action": "set", "select": {"ids": [2]}, "attributes": {"lot": "L2"}, "data": no_data},
-            {"action": "set", "select": {"ids": [3]}, "attributes": {"lot": "L1"}, "data": no_data,
-                "has_qr_code": false},
-            {"action": "set", "select": {"ids": [4]}, "attributes": {"sku": "B"}, "data": no_data},
-        ])
-    );
+    let undone = [
+        json!({"attributes": {"lot": "L1", "sku": "A"}, "has_qr_code": false,
+            "from_attributes": {"lot": "L9", "sku": null}, "from_has_qr_code": true}),
+        json!({"attributes": {"lot": "L2"}, "from_attributes": {"lot": "L9"}}),
+        json!({"attributes": {"lot": "L1"}, "has_qr_code": false,
+            "from_attributes": {"lot": "L9"}, "from_has_qr_code": true}),
+        json!({"attributes": {"sku": "B"}, "from_attributes": {"sku": null}}),
+    ];
+    let undone = undone.into_iter().zip(1..).map(|(mut request, id)| {
+        request["action"] = json!("set");
+        request["select"] = json!({"ids": [id]});
+        request["data"] = json!({"printed": null});
+        request["from_data"] = json!({"printed": "yes"});
+        request
+    });
+    assert_eq!(result["undo"], undone.collect::<Value>());
     let again = bulk(&service, request).await;
     assert_eq!((&again["changed"], &again["undo"]), (&json!(0), &json!([])));
     undo(&service, &result).await;
@@ -455,4 +459,72 @@ async fn properties_that_cannot_be_set_are_refused_and_nothing_is_changed() {
         "action": "set", "select": {"ids": [2]}, "attributes": {"k0": null, "lot": "L1", "k1": "y"},
     });
     assert_eq!(bulk(&service, replace).await["changed"], 1);
+}
+
+#[tokio::test]
+async fn the_undo_of_a_bulk_change_leaves_tags_that_got_another_value_since() {
+    let service = TestService::start().await;
+    let [a, b] = ten_tags(&service).await;
+    let mut groups = Vec::new();
+    for name in ["Mine", "Theirs"] {
+        let group = json!({"kind": "product", "name": name});
+        groups.push(service.admin_create("/groups", group).await["id"].clone());
+    }
+    // What changes all tags, and what changes one of them again. Tag 1 has the first experience, tag 2 the second.
+    for (change, tag, again) in [
+        (
+            json!({"action": "assign", "experience_id": b}),
+            1,
+            json!({"experience_id": null}),
+        ),
+        (
+            json!({"action": "assign", "experience_id": null}),
+            2,
+            json!({"experience_id": a}),
+        ),
+        (
+            json!({"action": "group", "group_id": groups[0]}),
+            1,
+            json!({"group_id": groups[1]}),
+        ),
+        (
+            json!({"action": "status", "status": "archived"}),
+            1,
+            json!({"status": "active"}),
+        ),
+        (
+            json!({"action": "set", "attributes": {"lot": "L1", "sku": "A"}}),
+            1,
+            json!({"attributes": {"lot": "L2"}}),
+        ),
+        (
+            json!({"action": "set", "data": {"note": "mine"}}),
+            1,
+            json!({"data": {"note": "theirs"}}),
+        ),
+        (
+            json!({"action": "set", "has_qr_code": true}),
+            1,
+            json!({"has_qr_code": false}),
+        ),
+    ] {
+        let mut request = change.clone();
+        request["select"] = json!({"filter": {}});
+        let result = bulk(&service, request).await;
+        let tag = format!("/tags/{tag}");
+        service.admin_patch(&tag, again).await;
+        // The undo concerns no name.
+        let name = json!({"name": format!("Renamed after {}", change["action"])});
+        service.admin_patch("/tags/5", name).await;
+        let newer = service.admin_get(&tag).await;
+
+        let mut undone = 0;
+        for request in result["undo"].as_array().unwrap() {
+            let answer = bulk(&service, request.clone()).await;
+            undone += answer["changed"].as_u64().unwrap();
+        }
+        let changed = result["changed"].as_u64().unwrap();
+        assert_eq!(undone, changed - 1, "{change}");
+        assert_eq!(service.admin_get(&tag).await, newer, "{change}");
+    }
 }

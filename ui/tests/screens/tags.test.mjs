@@ -87,6 +87,30 @@ group("Tags", {
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("Undone.").waitFor();
     },
+    "that others assigned again stay so, when the first assignment is undone": async (page, { api }) => {
+      const [bottle] = (await api.get("/tags?q=Bottle 48")).items;
+      const [lamp] = (await api.get("/tags?q=Lamp 47")).items;
+      const redirect = (name) => api.post("/experiences", { name, kind: "redirect", target_url: "https://example.com/" });
+      const [mine, theirs] = [await redirect("Abacus"), await redirect("Abbey")];
+      const assigned = async ({ id }) => (await api.get(`/tags/${id}`)).experience_id;
+      await page.show("tags");
+      await select(page, "Bottle 48", "Lamp 47");
+      await choose(page, "Assign an experience", mine.name);
+      await page.getByText("2 tags assigned.").waitFor();
+      await api.patch(`/tags/${bottle.id}`, { experience_id: theirs.id });
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("1 tag was changed again since, and stays so.").waitFor();
+      assert.equal(await assigned(bottle), theirs.id);
+      assert.equal(await assigned(lamp), lamp.experience_id);
+
+      await select(page, "Bottle 48");
+      await choose(page, "Assign an experience", mine.name);
+      await page.getByText("Bottle 48 assigned.").waitFor();
+      await api.patch(`/tags/${bottle.id}`, { experience_id: bottle.experience_id });
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("alert").getByText("Nothing was undone. 1 tag was changed again since, and stays so.").waitFor();
+      assert.equal(await assigned(bottle), bottle.experience_id);
+    },
     "are selected by the number that the list shows now, not the one before": async (page, { api }) => {
       await page.show("tags");
       const all = await count(api, "");

@@ -359,6 +359,21 @@ impl TagSet {
         self.attributes.len() + self.data.len()
     }
 
+    /// The part of it that sets what `other` sets.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let part = |own: &BTreeMap<PropertyKey, Option<String>>, of: &BTreeMap<_, _>| {
+            let part = own.iter().filter(|(key, _)| of.contains_key(*key));
+            part.map(|(key, value)| (key.clone(), value.clone()))
+                .collect()
+        };
+        Self {
+            attributes: part(&self.attributes, &other.attributes),
+            data: part(&self.data, &other.data),
+            has_qr_code: self.has_qr_code.filter(|_| other.has_qr_code.is_some()),
+        }
+    }
+
     /// How many bytes its values have.
     pub fn bytes(&self) -> usize {
         let values = self.attributes.values().chain(self.data.values());

@@ -81,10 +81,17 @@ export async function bulk(
   const done = await works.run(`${words.doing} ${tags}`, total, (work) => sendAll([request], work));
   const { selected, changed, undo, stopped } = done;
   if (!switched()) await after();
+  let left = changed;
   const undoAll = async () => {
-    const back = await works.run(`Undoing: ${words.done} ${tags}`, changed, (work) => sendAll(undo, work));
+    const back = await works.run(`Undoing: ${words.done} ${tags}`, left, (work) => sendAll(undo, work));
     await after();
+    left -= back.changed;
     if (back.stopped) throw back.stopped;
+    if (left === 0) return;
+    // The service leaves tags that got another value.
+    const others = `${counted(left, "tag")} ${agreeing(left, "was", "were")} changed again since, and ${agreeing(left, "stays", "stay")} so.`;
+    if (left === changed) throw new Error(`Nothing was undone. ${others}`);
+    notices.done(others);
   };
   const rest = selected - changed;
   const already = rest > 0 ? `; ${count(rest)} already ${agreeing(rest, "was", "were")}` : "";

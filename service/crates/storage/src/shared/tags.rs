@@ -270,12 +270,12 @@ impl Access {
         change: TagChange,
     ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
         let variables = FormVariables::Leave;
-        let changed = self.change_tags_with(ids, change, variables).await?;
+        let changed = self.change_tags_with(ids, change, variables, None).await?;
         Ok(changed.into_iter().map(|tag| (tag.id, tag.back)).collect())
     }
 
     /// Like [`Self::change_tags`]; `variables` decides how an assignment treats the variables of
-    /// forms.
+    /// forms. With `from`, only tags are changed that are as that change makes them.
     ///
     /// # Errors
     ///
@@ -285,16 +285,21 @@ impl Access {
         ids: Vec<TagId>,
         change: TagChange,
         variables: FormVariables,
+        from: Option<TagChange>,
     ) -> Result<Vec<ChangedTag>, StorageError> {
-        let arguments = (ids, change, variables);
-        self.change("change_tags", arguments, |tx, (ids, change, variables)| {
-            Box::pin(change::tags(tx, ids, *change, variables))
-        })
+        let arguments = (ids, change, variables, from);
+        self.change(
+            "change_tags",
+            arguments,
+            |tx, (ids, change, variables, from)| {
+                Box::pin(change::tags(tx, ids, *change, variables, *from))
+            },
+        )
         .await
     }
 
     /// Sets properties of all of these tags, or of none. Returns, for each changed tag, what undoes
-    /// it. Skips tags that are already so, do not exist, or are deleted.
+    /// it. Skips tags that are already so, do not exist, are deleted, or lack a value of `from`.
     ///
     /// # Errors
     ///
@@ -303,9 +308,10 @@ impl Access {
         &self,
         ids: Vec<TagId>,
         set: TagSet,
+        from: TagSet,
     ) -> Result<Vec<(TagId, TagSet)>, StorageError> {
-        self.change("set_tags", (ids, set), |tx, (ids, set)| {
-            Box::pin(set::all(tx, ids, set))
+        self.change("set_tags", (ids, set, from), |tx, (ids, set, from)| {
+            Box::pin(set::all(tx, ids, set, from))
         })
         .await
     }
@@ -443,7 +449,7 @@ async fn delete(
         return Ok(None);
     };
     expected.check(Some(&present))?;
-    change::tags(tx, &[id], TagChange::Delete, &FormVariables::Leave).await?;
+    change::all(tx, &[id], TagChange::Delete).await?;
     let erased = erased::variables(tx, id).await?;
     let shown = erased::without(&erased, &present.fields, &present.fields);
     tx.note(Note::deleted(&shown));

@@ -17,7 +17,7 @@ use super::filter::Filter;
 use super::warning;
 use crate::admin::Asked;
 use crate::admin::experiences::written_variables;
-use crate::admin::extract::body::Body;
+use crate::admin::extract::body::{Body, sent};
 use crate::error::{ApiError, BadBody, Common, Conflicting, Written};
 use domain::field_error::FieldError;
 use domain::id::{ExperienceId, GroupId, TagId};
@@ -69,6 +69,16 @@ pub(crate) enum BulkChange {
         #[serde(deserialize_with = "Option::deserialize")]
         #[schema(required)]
         experience_id: Option<ExperienceId>,
+        /// Changes only tags of this experience, or with `null` only those of none. `undo` names
+        /// here the new experience, so that it leaves tags that were assigned again meanwhile.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "sent"
+        )]
+        #[schema(value_type = Option<ExperienceId>, required = false)]
+        #[expect(clippy::option_option, reason = "null is not the same as not sent")]
+        from_experience_id: Option<Option<ExperienceId>>,
         /// Whether the tags get the variables that the page of the experience writes.
         #[serde(default, skip_serializing_if = "AddVariables::is_default")]
         #[schema(required = false)]
@@ -87,6 +97,16 @@ pub(crate) enum BulkChange {
         #[serde(deserialize_with = "Option::deserialize")]
         #[schema(required)]
         group_id: Option<GroupId>,
+        /// Changes only tags of this group, or with `null` only those of none. `undo` names here
+        /// the new group.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "sent"
+        )]
+        #[schema(value_type = Option<GroupId>, required = false)]
+        #[expect(clippy::option_option, reason = "null is not the same as not sent")]
+        from_group_id: Option<Option<GroupId>>,
         /// Whether tags without an experience of their own get the variables that the page of the
         /// group's experience writes.
         #[serde(default, skip_serializing_if = "AddVariables::is_default")]
@@ -104,6 +124,10 @@ pub(crate) enum BulkChange {
         select: Selection,
         /// The new status of the tags.
         status: Status,
+        /// Changes only tags of this status. `undo` names here the new status.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(required = false)]
+        from_status: Option<Status>,
     },
     /// Sets or removes properties of the tags.
     Set {
@@ -121,6 +145,19 @@ pub(crate) enum BulkChange {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schema(required = false)]
         has_qr_code: Option<bool>,
+        /// Changes only tags with these values of attributes; `null` asks that there is none. The
+        /// `from_` members of `undo` have the new values.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[schema(required = false)]
+        from_attributes: BTreeMap<PropertyKey, Option<String>>,
+        /// Changes only tags with these values of data; `null` asks that there is none.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[schema(required = false)]
+        from_data: BTreeMap<PropertyKey, Option<String>>,
+        /// Changes only tags of which a QR code is printed, or is not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(required = false)]
+        from_has_qr_code: Option<bool>,
     },
     /// Deletes the tags. Their slugs stay reserved for them.
     Delete {
@@ -188,7 +225,8 @@ pub(crate) struct BulkResult {
     selected: usize,
     /// Number of selected tags that this call has processed.
     done: usize,
-    /// Number of processed tags that changed. The others had the value already.
+    /// Number of processed tags that changed. The others had the value already, or lack a value of
+    /// the `from_` members.
     changed: usize,
     /// Number of variables that these tags got because the page of the experience writes them.
     variables_added: usize,
@@ -217,43 +255,68 @@ fn form_variables(add: AddVariables, remove: &[PropertyKey]) -> FormVariables {
 impl BulkChange {
     /// The change without the tags.
     fn step(&self) -> Result<Step, ApiError> {
+        let change = |to, variables, from| Step::Change {
+            to,
+            variables,
+            from,
+        };
         let leave = FormVariables::Leave;
         Ok(match self {
             Self::Assign {
                 experience_id,
+                from_experience_id,
                 add_variables,
                 remove_variables,
                 ..
-            } => Step::Change(
+            } => change(
                 TagChange::Assign(*experience_id),
                 form_variables(*add_variables, remove_variables),
+                from_experience_id.map(TagChange::Assign),
             ),
             Self::Group {
                 group_id,
+                from_group_id,
                 add_variables,
                 remove_variables,
                 ..
-            } => Step::Change(
+            } => change(
                 TagChange::Group(*group_id),
                 form_variables(*add_variables, remove_variables),
+                from_group_id.map(TagChange::Group),
             ),
-            Self::Status { status, .. } => Step::Change(TagChange::Status(*status), leave),
+            Self::Status {
+                status,
+                from_status,
+                ..
+            } => change(
+                TagChange::Status(*status),
+                leave,
+                from_status.map(TagChange::Status),
+            ),
             Self::Set {
                 attributes,
                 data,
                 has_qr_code,
+                from_attributes,
+                from_data,
+                from_has_qr_code,
                 ..
             } => {
-                let set = TagSet {
+                let to = TagSet {
                     attributes: attributes.clone(),
                     data: data.clone(),
                     has_qr_code: *has_qr_code,
                 };
-                check_set(&set)?;
-                Step::Set(set)
+                check_set(&to)?;
+                let from = TagSet {
+                    attributes: from_attributes.clone(),
+                    data: from_data.clone(),
+                    has_qr_code: *from_has_qr_code,
+                };
+                Step::Set { to, from }
             }
-            Self::Delete { .. } => Step::Change(TagChange::Delete, leave),
-            Self::Restore { .. } => Step::Change(TagChange::Restore, leave),
+            Self::Delete { .. } => change(TagChange::Delete, leave, None),
+            Self::Restore { .. } => change(TagChange::Restore, leave, None),
         })
     }
 
@@ -311,7 +374,8 @@ impl Ids {
 ///
 /// Tags that are assigned to an experience get the variables that the forms and buttons of its page
 /// write, with empty values, unless `add_variables` is `false`. `variables_added` counts them.
-/// `undo` removes the variables that are still empty.
+/// `undo` removes the variables that are still empty, and changes no tag that got another value
+/// meanwhile.
 ///
 /// Tags are changed in short batches, so that taps continue. Each batch is changed completely or
 /// not at all. If the call stops early, `stopped` explains why, `undo` reverts the finished part,
@@ -347,7 +411,11 @@ pub(crate) async fn bulk(
         return Err(ApiError::CountChanged { expected, found });
     }
     let mut asked = json!({"change": asked, "selected": ids.len()});
-    if let Step::Change(TagChange::Assign(Some(id)), FormVariables::Add) = step
+    if let Step::Change {
+        to: TagChange::Assign(Some(id)),
+        variables: FormVariables::Add,
+        ..
+    } = step
         && let Some(experience) = service.storage.experience(id).await?
     {
         let added = written_variables(&service, &experience).await?;
@@ -382,9 +450,10 @@ pub(crate) async fn bulk(
         }
     }
     let warning = match step {
-        Step::Change(TagChange::Assign(Some(experience)), _) => {
-            warning::experience_of_many(&service, experience).await?
-        }
+        Step::Change {
+            to: TagChange::Assign(Some(experience)),
+            ..
+        } => warning::experience_of_many(&service, experience).await?,
         _ => None,
     };
     let result = BulkResult {

@@ -17,15 +17,18 @@ pub(in crate::shared) async fn all(
     ids: &[TagId],
     change: TagChange,
 ) -> Result<(), StorageError> {
-    tags(tx, ids, change, &FormVariables::Leave).await.map(drop)
+    let leave = FormVariables::Leave;
+    tags(tx, ids, change, &leave, None).await.map(drop)
 }
 
-/// Makes the change, and returns for each changed tag the change that undoes it.
+/// Makes the change, and returns for each changed tag the change that undoes it. With `from`, only
+/// tags are changed that are as that change makes them.
 pub(super) async fn tags(
     tx: &mut dyn Transaction,
     ids: &[TagId],
     change: TagChange,
     variables: &FormVariables,
+    from: Option<TagChange>,
 ) -> Result<Vec<ChangedTag>, StorageError> {
     // The experience of tags in the group that have none of their own.
     let mut leading = None;
@@ -65,6 +68,10 @@ pub(super) async fn tags(
         let Some(tag) = before.remove(id) else {
             continue;
         };
+        // Another value came meanwhile: it is nobody's to undo.
+        if from.is_some_and(|from| tag.back(from).is_some()) {
+            continue;
+        }
         let has_own = tag.experience.is_some();
         if let Some(back) = tag.back(change) {
             if !has_own {
@@ -128,7 +135,7 @@ struct Before {
 
 impl Before {
     /// The change that undoes `change`; `None` if `change` has no effect.
-    fn back(self, change: TagChange) -> Option<TagChange> {
+    fn back(&self, change: TagChange) -> Option<TagChange> {
         match change {
             TagChange::Assign(to) if !self.deleted && to != self.experience => {
                 Some(TagChange::Assign(self.experience))

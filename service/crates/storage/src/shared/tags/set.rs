@@ -13,15 +13,21 @@ use domain::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey};
 /// The values of a tag's attributes and data.
 type Values = BTreeMap<(PropertyClass, PropertyKey), String>;
 
-/// Sets the properties, and returns for each changed tag the properties that undo it.
+/// Sets the properties in the tags that have all values of `from`, and returns for each changed tag
+/// the properties that undo it.
 pub(super) async fn all(
     tx: &mut dyn Transaction,
     ids: &[TagId],
     set: &TagSet,
+    from: &TagSet,
 ) -> Result<Vec<(TagId, TagSet)>, StorageError> {
     let before = before(tx, ids).await?;
     let mut changed = Vec::with_capacity(before.len());
     for (id, (has_qr_code, values)) in before {
+        // Another value came meanwhile: it is nobody's to undo.
+        if !back(from, has_qr_code, &values).is_empty() {
+            continue;
+        }
         let back = back(set, has_qr_code, &values);
         if back.is_empty() {
             continue;

@@ -15,9 +15,18 @@ const PROPERTIES_AT_ONCE: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     /// A change of the tags themselves.
-    Change(TagChange, FormVariables),
+    Change {
+        to: TagChange,
+        variables: FormVariables,
+        /// Only tags are changed that are as this change makes them.
+        from: Option<TagChange>,
+    },
     /// A change of their properties.
-    Set(TagSet),
+    Set {
+        to: TagSet,
+        /// Only tags are changed that have all of these values.
+        from: TagSet,
+    },
 }
 
 /// A tag that changed.
@@ -34,8 +43,8 @@ impl Step {
     /// How many tags one command changes.
     pub(super) fn at_once(&self) -> usize {
         match self {
-            Self::Change(..) => AT_ONCE,
-            Self::Set(set) => (PROPERTIES_AT_ONCE / set.properties().max(1)).clamp(1, AT_ONCE),
+            Self::Change { .. } => AT_ONCE,
+            Self::Set { to, .. } => (PROPERTIES_AT_ONCE / to.properties().max(1)).clamp(1, AT_ONCE),
         }
     }
 
@@ -47,8 +56,12 @@ impl Step {
     ) -> Result<Vec<Changed>, StorageError> {
         let tags = tags.to_vec();
         match self {
-            Self::Change(change, variables) => {
-                let changed = storage.change_tags_with(tags, *change, variables.clone());
+            Self::Change {
+                to,
+                variables,
+                from,
+            } => {
+                let changed = storage.change_tags_with(tags, *to, variables.clone(), *from);
                 let changed = changed.await?.into_iter().map(|tag| {
                     let variables = if tag.added.is_empty() {
                         FormVariables::Leave
@@ -57,17 +70,24 @@ impl Step {
                     };
                     Changed {
                         id: tag.id,
-                        back: Self::Change(tag.back, variables),
+                        back: Self::Change {
+                            to: tag.back,
+                            variables,
+                            from: Some(*to),
+                        },
                         added: tag.added,
                     }
                 });
                 Ok(changed.collect())
             }
-            Self::Set(set) => {
-                let changed = storage.set_tags(tags, set.clone()).await?.into_iter();
-                let changed = changed.map(|(id, back)| Changed {
+            Self::Set { to, from } => {
+                let changed = storage.set_tags(tags, to.clone(), from.clone()).await?;
+                let changed = changed.into_iter().map(|(id, back)| Changed {
                     id,
-                    back: Self::Set(back),
+                    back: Self::Set {
+                        from: to.within(&back),
+                        to: back,
+                    },
                     added: Vec::new(),
                 });
                 Ok(changed.collect())
@@ -78,21 +98,29 @@ impl Step {
     /// How many bytes of values the change has.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Change(..) => 0,
-            Self::Set(set) => set.bytes(),
+            Self::Change { .. } => 0,
+            Self::Set { to, from } => to.bytes() + from.bytes(),
         }
     }
 
     /// The request that makes this change to the selected tags.
     pub(super) fn request(&self, select: Selection) -> BulkChange {
-        let (change, variables) = match self {
-            Self::Change(change, variables) => (*change, variables),
-            Self::Set(set) => {
+        let (to, variables, from) = match self {
+            Self::Change {
+                to,
+                variables,
+                from,
+            } => (*to, variables, *from),
+            Self::Set { to, from } => {
+                let (to, from) = (to.clone(), from.clone());
                 return BulkChange::Set {
                     select,
-                    attributes: set.attributes.clone(),
-                    data: set.data.clone(),
-                    has_qr_code: set.has_qr_code,
+                    attributes: to.attributes,
+                    data: to.data,
+                    has_qr_code: to.has_qr_code,
+                    from_attributes: from.attributes,
+                    from_data: from.data,
+                    from_has_qr_code: from.has_qr_code,
                 };
             }
         };
@@ -101,20 +129,35 @@ impl Step {
             FormVariables::Remove(keys) => keys.clone(),
             FormVariables::Add | FormVariables::Leave => Vec::new(),
         };
-        match change {
+        match to {
             TagChange::Assign(experience_id) => BulkChange::Assign {
                 select,
                 experience_id,
+                from_experience_id: match from {
+                    Some(TagChange::Assign(id)) => Some(id),
+                    _ => None,
+                },
                 add_variables,
                 remove_variables,
             },
             TagChange::Group(group_id) => BulkChange::Group {
                 select,
                 group_id,
+                from_group_id: match from {
+                    Some(TagChange::Group(id)) => Some(id),
+                    _ => None,
+                },
                 add_variables,
                 remove_variables,
             },
-            TagChange::Status(status) => BulkChange::Status { select, status },
+            TagChange::Status(status) => BulkChange::Status {
+                select,
+                status,
+                from_status: match from {
+                    Some(TagChange::Status(status)) => Some(status),
+                    _ => None,
+                },
+            },
             TagChange::Delete => BulkChange::Delete { select },
             TagChange::Restore => BulkChange::Restore { select },
         }

@@ -84,8 +84,16 @@ mod tests {
     use domain::tag::{PropertyKey, Status};
     use storage::{FormVariables, TagChange, TagSet};
 
-    fn plain(change: TagChange) -> Step {
-        Step::Change(change, FormVariables::Leave)
+    fn plain(to: TagChange) -> Step {
+        of_variables(to, FormVariables::Leave)
+    }
+
+    fn of_variables(to: TagChange, variables: FormVariables) -> Step {
+        Step::Change {
+            to,
+            variables,
+            from: None,
+        }
     }
 
     fn of(changed: impl IntoIterator<Item = (i64, Step)>) -> Vec<BulkChange> {
@@ -104,7 +112,7 @@ mod tests {
     fn variables_that_were_added_are_removed_again_and_no_others() {
         let back = TagChange::Assign(None);
         let remove = FormVariables::Remove(vec![PropertyKey::parse("owner").unwrap()]);
-        let remove = Step::Change(back, remove);
+        let remove = of_variables(back, remove);
         let changed = vec![(1, remove.clone()), (2, plain(back)), (3, remove.clone())];
         let ids = vec![Ids::One(TagId::new(1)), Ids::One(TagId::new(3))];
         assert_eq!(
@@ -165,10 +173,13 @@ mod tests {
     fn former_values_are_large_however_few_tags_have_them() {
         let set = |value: String| {
             let key = PropertyKey::parse("note").unwrap();
-            Step::Set(TagSet {
-                data: [(key, Some(value))].into(),
-                ..TagSet::default()
-            })
+            Step::Set {
+                to: TagSet {
+                    data: [(key, Some(value))].into(),
+                    ..TagSet::default()
+                },
+                from: TagSet::default(),
+            }
         };
         let mut undo = Undo::default();
         for id in 1..=100_000 {
