@@ -470,7 +470,7 @@ async fn the_undo_of_a_bulk_change_leaves_tags_that_got_another_value_since() {
         let group = json!({"kind": "product", "name": name});
         groups.push(service.admin_create("/groups", group).await["id"].clone());
     }
-    // What changes all tags, and what changes one of them again. Tag 1 has the first experience, tag 2 the second.
+    // A change of all tags, and a newer one of a single tag. Tag 1 has the first experience, tag 2 the second.
     for (change, tag, again) in [
         (
             json!({"action": "assign", "experience_id": b}),

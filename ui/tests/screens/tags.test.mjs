@@ -98,8 +98,8 @@ group("Tags", {
       await choose(page, "Assign an experience", mine.name);
       await page.getByText("2 tags assigned.").waitFor();
       await api.patch(`/tags/${bottle.id}`, { experience_id: theirs.id });
-      await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByText("1 tag was changed again since, and stays so.").waitFor();
+      await page.getByRole("button", { name: "Undo", exact: true }).click();
+      await page.getByText("1 tag changed again since and keeps its new value.").waitFor();
       assert.equal(await assigned(bottle), theirs.id);
       assert.equal(await assigned(lamp), lamp.experience_id);
 
@@ -107,8 +107,8 @@ group("Tags", {
       await choose(page, "Assign an experience", mine.name);
       await page.getByText("Bottle 48 assigned.").waitFor();
       await api.patch(`/tags/${bottle.id}`, { experience_id: bottle.experience_id });
-      await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByRole("alert").getByText("Nothing was undone. 1 tag was changed again since, and stays so.").waitFor();
+      await page.getByRole("button", { name: "Undo", exact: true }).click();
+      await page.getByRole("alert").getByText("Nothing was undone. 1 tag changed again since and keeps its new value.").waitFor();
       assert.equal(await assigned(bottle), bottle.experience_id);
     },
     "are selected by the number that the list shows now, not the one before": async (page, { api }) => {

@@ -89,7 +89,7 @@ export async function bulk(
     if (back.stopped) throw back.stopped;
     if (left === 0) return;
     // The service leaves tags that got another value.
-    const others = `${counted(left, "tag")} ${agreeing(left, "was", "were")} changed again since, and ${agreeing(left, "stays", "stay")} so.`;
+    const others = `${counted(left, "tag")} changed again since and ${agreeing(left, "keeps its new value", "keep their new values")}.`;
     if (left === changed) throw new Error(`Nothing was undone. ${others}`);
     notices.done(others);
   };
