@@ -385,7 +385,7 @@ impl Ids {
 /// is 409 with `code: "count_changed"`. With `limit`, the call ends after that many tags. Then send
 /// the requests in `rest` one after the other: `done` shows the progress, and you can stop at any
 /// time. The `undo` requests of all answers together revert everything. A call that sets properties
-/// also ends when their former values, which are in `undo`, have 8 MiB.
+/// also ends when the values in `undo` have 8 MiB.
 #[utoipa::path(
     post, path = "/tags/bulk", tag = "tags", request_body = BulkRequest,
     responses(
