@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use storage::{Access, CachedPart};
+use storage::{Access, CachedPart, StorageError};
 
 /// A cached value, with the epoch of configuration under which it was read.
 pub(crate) struct Kept<T> {
@@ -42,6 +42,26 @@ impl<T> Slot<T> {
         let kept = kept.as_ref()?;
         let is_current = kept.is_current(storage, part);
         is_current.then(|| Arc::clone(&kept.value))
+    }
+
+    /// The value, from memory while it is current, and otherwise from `read`.
+    pub(crate) async fn current_or<F>(
+        &self,
+        storage: &Access,
+        part: CachedPart,
+        read: impl FnOnce() -> F,
+    ) -> Result<Arc<T>, StorageError>
+    where
+        F: Future<Output = Result<T, StorageError>>,
+    {
+        if let Some(value) = self.current(storage, part) {
+            return Ok(value);
+        }
+        // The epoch is read first, so that a later change makes the entry invalid.
+        let epoch = storage.configuration_epoch();
+        let value = Arc::new(read().await?);
+        self.keep(epoch, Arc::clone(&value));
+        Ok(value)
     }
 
     /// Keeps a value that was read under `epoch`. Without one, it may be stale already.

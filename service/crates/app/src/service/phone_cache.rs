@@ -45,19 +45,19 @@ impl PhoneCache {
     }
 
     async fn current(&self) -> Result<Arc<Phones>, StorageError> {
-        if let Some(phones) = self.phones.current(&self.storage, CachedPart::Phones) {
-            return Ok(phones);
-        }
-        // The epoch is read first, so that a later change makes the entry invalid.
-        let epoch = self.storage.configuration_epoch();
+        let read = || self.read();
+        self.phones
+            .current_or(&self.storage, CachedPart::Phones, read)
+            .await
+    }
+
+    async fn read(&self) -> Result<Phones, StorageError> {
         let mut phones = Phones::new();
         for paired in self.storage.paired_phones().await? {
             let phone = Arc::new(paired.phone);
             let hashes = paired.cookies.hashes();
             phones.extend(hashes.map(|hash| (hash, Arc::clone(&phone))));
         }
-        let phones = Arc::new(phones);
-        self.phones.keep(epoch, Arc::clone(&phones));
         Ok(phones)
     }
 }

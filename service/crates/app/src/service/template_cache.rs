@@ -112,17 +112,10 @@ impl TemplateCache {
 
     /// The templates with their present configuration.
     pub async fn current(&self) -> Result<Arc<Templates>, StorageError> {
-        let kept = self
-            .templates
-            .current(&self.storage, CachedPart::UrlTemplates);
-        if let Some(templates) = kept {
-            return Ok(templates);
-        }
-        // The epoch is read first, so that a later change makes the entry invalid.
-        let epoch = self.storage.configuration_epoch();
-        let templates = Arc::new(Box::pin(self.read()).await?);
-        self.templates.keep(epoch, Arc::clone(&templates));
-        Ok(templates)
+        let read = || Box::pin(self.read());
+        self.templates
+            .current_or(&self.storage, CachedPart::UrlTemplates, read)
+            .await
     }
 
     /// The templates, read from the database instead of the cache.
