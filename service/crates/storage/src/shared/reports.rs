@@ -64,9 +64,10 @@ impl Access {
             read.await?
         };
         // No count has these, so they are read from the interactions themselves.
+        let counted = (range, report.buckets.clone());
         (report.visitors, report.tags) = self
-            .read_snapshot("report_visitors", range, |db, range| {
-                Box::pin(seen::visitors_and_tags(db, range))
+            .read_snapshot("report_visitors", counted, |db, (range, counted)| {
+                Box::pin(seen::visitors_and_tags(db, range, counted))
             })
             .await?;
         Ok(report)
