@@ -1,6 +1,5 @@
 //! A file of labels, written piece by piece.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -8,9 +7,8 @@ use super::bench::Bench;
 use super::content::Content;
 use super::selected::Selected;
 use super::{AT_ONCE, LabelError};
-use crate::csv_file::{BOM, line};
+use crate::csv_file::{BOM, line, text_cell};
 use crate::service::Service;
-use domain::tag::cell::encode;
 use label::{Format, Label, Lettering, Ready};
 
 /// Number of labels in a piece, so that a piece of large images is a few megabytes.
@@ -133,11 +131,5 @@ impl LabelFile {
 fn row(label: &Label) -> Vec<u8> {
     let texts = label.texts.iter();
     let cells = [&label.slug, &label.url].into_iter().chain(texts);
-    line(cells.map(|cell| {
-        if cell.is_empty() {
-            Cow::Borrowed("")
-        } else {
-            encode(Some(cell.as_str().into()))
-        }
-    }))
+    line(cells.map(|cell| text_cell(cell)))
 }

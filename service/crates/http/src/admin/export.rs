@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use app::csv_file::BOM;
-pub(super) use app::csv_file::{cell, line};
+pub(super) use app::csv_file::{cell, line, text_cell};
 use app::xlsx_file::XlsxFile;
 use domain::field_error::FieldError;
 pub(super) use table::TableOptions;

@@ -85,5 +85,6 @@ fn row(cells: [&str; 3], (now, before): (Numbers, Numbers)) -> Vec<u8> {
     let texts = cells.into_iter().map(|text| Some(text.into()));
     let numbers = now.into_iter().chain(before);
     let numbers = numbers.map(|number| number.map(serde_json::Value::from));
-    line(texts.chain(numbers).map(|value| cell(value.as_ref())))
+    let values: Vec<_> = texts.chain(numbers).collect();
+    line(values.iter().map(|value| cell(value.as_ref())))
 }

@@ -14,7 +14,7 @@ use utoipa::IntoParams;
 
 use super::list::ListSubmissions;
 use crate::admin::Asked;
-use crate::admin::export::{self, AT_ONCE, ExportPosition, Format, cell, line, once};
+use crate::admin::export::{self, AT_ONCE, ExportPosition, Format, cell, line, once, text_cell};
 use crate::admin::extract::query::read;
 use crate::error::{ApiError, Code, Common, Conflicting, Invalid};
 use crate::schema::Binary;
@@ -253,11 +253,7 @@ impl File {
                 Column::Field(key) => {
                     let mut fields = submission.fields.iter();
                     let field = fields.find(|field| field.variable == *key);
-                    cell(
-                        field
-                            .map(|field| Value::from(field.value.as_str()))
-                            .as_ref(),
-                    )
+                    field.map_or(Cow::Borrowed(""), |field| text_cell(&field.value))
                 }
             })),
             Format::Jsonl => {
