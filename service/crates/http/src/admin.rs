@@ -48,14 +48,13 @@ use axum::Router;
 use axum::routing::get;
 use utoipa::openapi;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::document;
 use crate::state::AppState;
 
 use asked::Asked;
 pub(super) use routes::Requester;
-use routes::{Purpose, Routes, bounded};
+use routes::{Purpose, Routes, bounded, routes};
 
 /// All routes below `/admin/v1`, each with the scope that it requires.
 #[expect(
@@ -255,9 +254,9 @@ fn api(purpose: Purpose) -> OpenApiRouter<AppState> {
     let metrics = Routes::new(purpose).read(routes!(metrics::metrics));
     OpenApiRouter::new()
         .nest("/admin/v1", routes(purpose).into_router())
-        .routes(routes!(reference::document))
-        .routes(routes!(reference::page))
-        .routes(routes!(documents::llms))
+        .routes(utoipa_axum::routes!(reference::document))
+        .routes(utoipa_axum::routes!(reference::page))
+        .routes(utoipa_axum::routes!(documents::llms))
         .merge(metrics.into_router())
 }
 

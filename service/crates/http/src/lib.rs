@@ -95,7 +95,7 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
 const PROBES: [&str; 2] = ["/health", "/ready"];
 
 /// The routes of a listener with the admin API. They have no state yet, so all routers of this process
-/// share them: collecting them takes longer than the rest of a start.
+/// share them, with the parts of descriptions that requests need.
 static ALL_ROUTES: LazyLock<Router<AppState>> =
     LazyLock::new(|| with_fallbacks(public_routes().merge(admin::router())));
 

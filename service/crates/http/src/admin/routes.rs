@@ -7,9 +7,11 @@
 //!     .keys(routes!(master_keys::create))
 //! ```
 
+mod declared;
+
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::Method;
@@ -28,6 +30,8 @@ use crate::admins::Grant;
 use crate::error::{ApiError, Invalid, NotFound, Written};
 use crate::state::AppState;
 use app::service::Service;
+use declared::Describe;
+pub(super) use declared::{Declared, bounded, routes};
 use domain::admin_token::StoredToken;
 use domain::audit::{Note, Salt};
 use domain::caller::Caller;
@@ -89,30 +93,6 @@ impl Requester {
     }
 }
 
-/// Routes on one path, and whether they accept tokens that are limited to experiences.
-pub(super) struct Declared {
-    routes: UtoipaMethodRouter<AppState>,
-    bounded: bool,
-}
-
-impl From<UtoipaMethodRouter<AppState>> for Declared {
-    fn from(routes: UtoipaMethodRouter<AppState>) -> Self {
-        Self {
-            routes,
-            bounded: false,
-        }
-    }
-}
-
-/// Routes that also accept limited tokens: they show and change only resources within the caller's
-/// reach. For limited tokens, all other routes do not exist.
-pub(super) fn bounded(routes: UtoipaMethodRouter<AppState>) -> Declared {
-    Declared {
-        routes,
-        bounded: true,
-    }
-}
-
 /// The routes of the admin API.
 pub(super) struct Routes {
     router: OpenApiRouter<AppState>,
@@ -122,8 +102,8 @@ pub(super) struct Routes {
 /// The purpose for which routes are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To answer requests. The descriptions are dropped, because together they take about 20 MB,
-    /// and longer to build than the rest of a start.
+    /// To answer requests. A description is made at the first request of its path, because together
+    /// they take about 20 MB, and longer to build than the rest of a start.
     Serve,
     /// To describe the routes in the OpenAPI document.
     Document,
@@ -133,8 +113,8 @@ macro_rules! scopes {
     ($($(#[$doc:meta])* $name:ident: $scope:expr),+ $(,)?) => {$(
         $(#[$doc])*
         #[allow(dead_code, reason = "each scope has its word, if a route needs it or not")]
-        pub(super) fn $name(self, routes: impl Into<Declared>) -> Self {
-            self.declare($scope, routes.into())
+        pub(super) fn $name(self, routes: Declared) -> Self {
+            self.declare($scope, routes)
         }
     )+};
 }
@@ -172,52 +152,26 @@ impl Routes {
 
     fn declare(self, scope: Option<Scope>, declared: Declared) -> Self {
         let Declared {
-            routes: (schemas, mut paths, methods),
+            path,
+            methods,
+            describe,
             bounded,
         } = declared;
-        let mut actions = HashMap::new();
-        let mut parameters = HashMap::new();
-        let mut records = scope == Some(Scope::Export);
-        for (path, item) in &mut paths.paths {
-            for (method, operation) in operations(item) {
-                records |= path.ends_with("/export");
-                actions.insert(method.clone(), action(path, &method, operation).into());
-                parameters.insert(method.clone(), query::names(operation));
-                let scopes = scope.map(Scope::as_str);
-                operation.security = Some(vec![SecurityRequirement::new("token", scopes)]);
-                let limited = ExtensionsBuilder::new().add(LIMITED, bounded).build();
-                operation.extensions.get_or_insert_default().merge(limited);
-                let answers = &mut operation.responses.responses;
-                // Every operation refuses unknown parameters.
-                for (status, answer) in Invalid::responses() {
-                    answers.entry(status).or_insert(answer);
-                }
-                if records {
-                    for (status, answer) in Written::responses() {
-                        answers.entry(status).or_insert(answer);
-                    }
-                }
-                if !bounded {
-                    for (status, answer) in NotFound::responses() {
-                        answers.entry(status).or_insert(answer);
-                    }
-                }
-            }
-        }
         let rule = Arc::new(Rule {
             scope,
             bounded,
-            records,
-            actions,
-            parameters,
+            records: scope == Some(Scope::Export) || path.ends_with("/export"),
+            describe,
+            operations: OnceLock::new(),
         });
-        let admit = move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
-        let methods = methods.route_layer(middleware::from_fn(admit));
         let router = match self.purpose {
-            Purpose::Document => self.router.routes((schemas, paths, methods)),
-            Purpose::Serve => paths.paths.keys().fold(self.router, |router, path| {
-                router.route(path, methods.clone())
-            }),
+            Purpose::Serve => {
+                let admit =
+                    move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
+                let methods = methods.route_layer(middleware::from_fn(admit));
+                self.router.route(&path, methods)
+            }
+            Purpose::Document => self.router.routes(rule.described()),
         };
         Self { router, ..self }
     }
@@ -264,9 +218,62 @@ struct Rule {
     /// Whether reads are recorded in the audit log, because exported data is out of the service's
     /// control.
     records: bool,
-    actions: HashMap<Method, Arc<str>>,
-    /// The query parameters of each method.
-    parameters: HashMap<Method, Vec<String>>,
+    describe: Describe,
+    operations: OnceLock<HashMap<Method, Known>>,
+}
+
+/// The parts of an operation's description that its requests need.
+struct Known {
+    action: Arc<str>,
+    /// The names of its query parameters.
+    parameters: Vec<String>,
+}
+
+impl Rule {
+    /// The operation of a method.
+    fn operation(&self, method: &Method) -> Option<&Known> {
+        let operations = self.operations.get_or_init(|| {
+            let (_, mut paths, _) = (self.describe)();
+            let paths = paths.paths.iter_mut();
+            let known = paths.flat_map(|(path, item)| {
+                operations(item).map(|(method, operation)| {
+                    let known = Known {
+                        action: action(path, &method, operation).into(),
+                        parameters: query::names(operation),
+                    };
+                    (method, known)
+                })
+            });
+            known.collect()
+        });
+        operations.get(method)
+    }
+
+    /// The routes with their descriptions, to which the requirements are added.
+    fn described(&self) -> UtoipaMethodRouter<AppState> {
+        let (schemas, mut paths, methods) = (self.describe)();
+        for item in paths.paths.values_mut() {
+            for (_, operation) in operations(item) {
+                let scopes = self.scope.map(Scope::as_str);
+                operation.security = Some(vec![SecurityRequirement::new("token", scopes)]);
+                let limited = ExtensionsBuilder::new().add(LIMITED, self.bounded).build();
+                operation.extensions.get_or_insert_default().merge(limited);
+                let answers = &mut operation.responses.responses;
+                // Every operation refuses unknown parameters.
+                let mut added = Invalid::responses();
+                if self.records {
+                    added.extend(Written::responses());
+                }
+                if !self.bounded {
+                    added.extend(NotFound::responses());
+                }
+                for (status, answer) in added {
+                    answers.entry(status).or_insert(answer);
+                }
+            }
+        }
+        (schemas, paths, methods)
+    }
 }
 
 /// Lets a request pass if its token has the scope, and runs it on behalf of its caller.
@@ -294,13 +301,16 @@ async fn admit(rule: Arc<Rule>, mut request: Request, next: Next) -> Response {
         Method::HEAD => &Method::GET,
         ref method => method,
     };
-    let known = rule.parameters.get(method).map_or(&[][..], Vec::as_slice);
+    let operation = rule.operation(method);
+    let known = operation.map_or(&[][..], |operation| &operation.parameters);
     if let Err(why) = query::check(request.uri(), known) {
         return ApiError::Invalid(why).into_response();
     }
     // HEAD returns only the headers of an export, so no data leaves the service.
     let records = rule.records && request.method() != Method::HEAD;
-    let action = rule.actions.get(request.method()).cloned();
+    // HEAD has no action of its own.
+    let action = rule.operation(request.method());
+    let action = action.map(|operation| Arc::clone(&operation.action));
     let action = action.unwrap_or_default();
     // Requests that only read have no row in the audit log.
     let salt = match *request.method() {
