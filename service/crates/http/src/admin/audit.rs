@@ -6,7 +6,6 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::Sender;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +20,6 @@ use crate::schema::Binary;
 use app::service::Service;
 use domain::audit::{Row, Values};
 use domain::clock::Timestamp;
-use domain::tag::cell::encode;
 use storage::{AuditFilter, StorageError};
 
 /// Number of rows per database read.
@@ -247,7 +245,7 @@ async fn send(
 ) {
     let mut text = match format {
         Format::Jsonl => Vec::new(),
-        Format::Csv | Format::Xlsx => cells(COLUMNS.map(str::to_owned)),
+        Format::Csv | Format::Xlsx => cells(&COLUMNS),
     };
     let mut before = Some(end);
     loop {
@@ -284,7 +282,7 @@ fn line(row: AuditRow, format: Format) -> Vec<u8> {
         Some(id) => format!("{}:{id}", row.actor.kind),
         None => row.actor.kind,
     };
-    cells([
+    cells(&[
         row.id.to_string(),
         row.at.to_string(),
         actor,
@@ -298,18 +296,9 @@ fn line(row: AuditRow, format: Format) -> Vec<u8> {
     ])
 }
 
-/// One row of a CSV table (RFC 4180), safe to open in a spreadsheet.
-fn cells(cells: [String; 10]) -> Vec<u8> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
-    let cells = cells.map(|cell| {
-        let cell = (!cell.is_empty()).then(|| cell.into());
-        encode(cell).into_owned()
-    });
-    // Writing to memory cannot fail, and the number of cells is constant.
-    let _ = writer.write_record(cells);
-    writer.into_inner().unwrap_or_default()
+/// One row of a CSV table, safe to open in a spreadsheet.
+fn cells<T: AsRef<str>>(cells: &[T; 10]) -> Vec<u8> {
+    export::line(cells.iter().map(|cell| export::text_cell(cell.as_ref())))
 }
 
 /// The result of a check of the audit log.

@@ -1,8 +1,10 @@
 //! A report as a file.
 
+use std::borrow::Cow;
+
 use super::Found;
 use super::view::{Sums, by_verdict};
-use crate::admin::export::{Format, cell, line};
+use crate::admin::export::{Format, line, text_cell};
 use domain::report::{Count, Dimension};
 
 const COLUMNS: [&str; 13] = [
@@ -82,9 +84,8 @@ fn numbers((now, before): (Count, Count)) -> (Numbers, Numbers) {
 
 /// One row of the file.
 fn row(cells: [&str; 3], (now, before): (Numbers, Numbers)) -> Vec<u8> {
-    let texts = cells.into_iter().map(|text| Some(text.into()));
+    let texts = cells.into_iter().map(text_cell);
     let numbers = now.into_iter().chain(before);
-    let numbers = numbers.map(|number| number.map(serde_json::Value::from));
-    let values: Vec<_> = texts.chain(numbers).collect();
-    line(values.iter().map(|value| cell(value.as_ref())))
+    let numbers = numbers.map(|number| number.map_or(Cow::Borrowed(""), |n| n.to_string().into()));
+    line(texts.chain(numbers))
 }

@@ -1,11 +1,9 @@
 //! `GET /admin/v1/sheets/{id}/export`.
 
-use std::borrow::Cow;
-
 use axum::response::Response;
 
 use crate::admin::Asked;
-use crate::admin::export::TableOptions;
+use crate::admin::export::{TableOptions, text_cell};
 use crate::admin::extract::path::Id;
 use crate::admin::extract::query::Query;
 use crate::error::{ApiError, Common, Invalid, NotFound};
@@ -13,7 +11,6 @@ use crate::schema::Binary;
 use domain::id::SheetId;
 use domain::recorder::Recorder;
 use domain::sheet::SheetRow;
-use domain::tag::cell::encode;
 
 /// Export a test sheet
 ///
@@ -38,12 +35,6 @@ pub(crate) async fn export(
     let rows = rows.ok_or(ApiError::NotFound("sheet"))?;
     let csv = write(&rows).map_err(|_| ApiError::Internal)?;
     Ok(file.answer("Test sheet", &format!("sheet-{id}"), csv))
-}
-
-/// The cell of a text that a spreadsheet must not run.
-fn safe(text: &str) -> String {
-    let text = Some(text).filter(|text| !text.is_empty());
-    encode(text.map(Cow::Borrowed)).into_owned()
 }
 
 fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
@@ -79,9 +70,9 @@ fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
                 .counter
                 .map_or_else(String::new, |counter| counter.to_string()),
             &fields.verdict,
-            &safe(&fields.reason),
-            &safe(fields.reader.as_deref().unwrap_or_default()),
-            &safe(by.as_ref().map_or("", Recorder::words)),
+            &text_cell(&fields.reason),
+            &text_cell(fields.reader.as_deref().unwrap_or_default()),
+            &text_cell(by.as_ref().map_or("", Recorder::words)),
             &photo.is_some().to_string(),
         ])?;
     }
