@@ -309,7 +309,7 @@ async fn admit(rule: Arc<Rule>, mut request: Request, next: Next) -> Response {
     // HEAD returns only the headers of an export, so no data leaves the service.
     let records = rule.records && request.method() != Method::HEAD;
     // HEAD has no action of its own.
-    let action = rule.operation(request.method());
+    let action = operation.filter(|_| request.method() != Method::HEAD);
     let action = action.map(|operation| Arc::clone(&operation.action));
     let action = action.unwrap_or_default();
     // Requests that only read have no row in the audit log.

@@ -29,14 +29,12 @@ pub(super) async fn visitors_and_tags(
 ) -> Result<(Visitors, Option<Vec<TagResults>>), StorageError> {
     let period = range.hours(false);
     let known_since = known_since(range);
-    let part = (known_since, period.1);
-    let few = may_be_few(range, counted, period.0) && are_few(db, period).await?;
-    let few_of_part = few
-        || part != period && may_be_few(range, counted, known_since) && are_few(db, part).await?;
-    if !few_of_part {
+    let few = are_few_since(db, range, counted, period.0).await?;
+    let since = if few { period.0 } else { known_since };
+    if !few && (since == period.0 || !are_few_since(db, range, counted, since).await?) {
         return Ok((Visitors::default(), None));
     }
-    let seen = Taps::read(db, range, if few { period } else { part }).await?;
+    let seen = Taps::read(db, range, (since, period.1)).await?;
     let is_whole = few && known_since == period.0;
     let before = range.hours(true);
     let is_before_known = is_known(range, before.0);
@@ -70,13 +68,18 @@ fn is_known(range: &ReportRange, hour: i64) -> bool {
     CountSpan::Hour.begin(hour) >= range.clients_since
 }
 
-/// Whether the report counts few enough taps since an hour. Then it may still be one of a few among
-/// many interactions.
-fn may_be_few(range: &ReportRange, counted: &BTreeMap<usize, Count>, since: i64) -> bool {
+/// Whether the period has few enough interactions from an hour on. The report's own counts, which are
+/// some of them, decide without a look if they are too many.
+async fn are_few_since(
+    db: &mut dyn Query,
+    range: &ReportRange,
+    counted: &BTreeMap<usize, Count>,
+    since: i64,
+) -> Result<bool, StorageError> {
     let buckets = range.buckets.hours().enumerate();
     let later = buckets.filter(|(_, (first, _))| *first >= since);
     let taps = later.filter_map(|(bucket, _)| Some(counted.get(&bucket)?.taps));
-    taps.sum::<u64>() <= TAPS_MAX as u64
+    Ok(taps.sum::<u64>() <= TAPS_MAX as u64 && are_few(db, (since, range.buckets.end())).await?)
 }
 
 /// Whether a time has few enough interactions, whomever they are of.
